@@ -1,0 +1,32 @@
+//! Writes `src/generated.rs`; run by `bindings/generate`, which knows where the headers are.
+//!
+//! An example and not a build script: nothing is to be made when somebody merely builds.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+#[path = "../generator/mod.rs"]
+mod generator;
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let [headers, output] = arguments.as_slice() else {
+        eprintln!("usage: generate HEADERS OUTPUT");
+        return ExitCode::from(2);
+    };
+    match run(Path::new(headers), Path::new(output)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("generate: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(headers: &Path, output: &Path) -> Result<(), String> {
+    let scratch = std::env::temp_dir().join(format!("bindings-generate-{}", std::process::id()));
+    std::fs::create_dir(&scratch).map_err(|e| format!("{}: {e}", scratch.display()))?;
+    let text = generator::generate(headers, &scratch);
+    let _ = std::fs::remove_dir_all(&scratch);
+    std::fs::write(output, text?).map_err(|e| format!("{}: {e}", output.display()))
+}
