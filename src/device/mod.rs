@@ -1,0 +1,189 @@
+//! Names for things: a block device, its kind, its identity, and how its strings are shown. No I/O here.
+
+pub mod display;
+pub mod identity;
+
+pub use identity::Identity;
+
+/// A whole block device (never a partition) as the kernel shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Device {
+    /// The kernel's name: `nvme0n1`, `sda`, `dm-3`.
+    pub name: String,
+    /// Its sysfs directory below the root, without a leading slash: `sys/block/nvme0n1`.
+    pub sys: String,
+    /// What drives it.
+    pub kind: Kind,
+    /// `major:minor` where the kernel gave one; a hidden multipath path has none.
+    pub devnum: Option<Devnum>,
+}
+
+impl Device {
+    /// The device of this name in the flat namespace of `sys/block`.
+    pub fn new(name: &str, devnum: Option<Devnum>) -> Self {
+        // The kernel writes '/' in a disk name as '!' in sysfs (cciss!c0d0).
+        Device {
+            name: name.to_owned(),
+            sys: format!("sys/block/{name}"),
+            kind: Kind::of_name(name),
+            devnum,
+        }
+    }
+
+    /// The device node: `/dev/nvme0n1`.
+    pub fn node(&self) -> String { format!("/dev/{}", self.name.replace('!', "/")) }
+
+    /// A path below the device's sysfs directory.
+    pub fn attr(&self, relative: &str) -> String { format!("{}/{relative}", self.sys) }
+}
+
+/// A device number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Devnum {
+    /// The major number.
+    pub major: u32,
+    /// The minor number.
+    pub minor: u32,
+}
+
+impl std::fmt::Display for Devnum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, "{}:{}", self.major, self.minor) }
+}
+
+impl std::str::FromStr for Devnum {
+    type Err = ();
+    fn from_str(s: &str) -> Result<Self, ()> {
+        let (major, minor) = s.trim_end().split_once(':').ok_or(())?;
+        Ok(Devnum { major: major.parse().map_err(|_| ())?, minor: minor.parse().map_err(|_| ())? })
+    }
+}
+
+/// What drives a device, known by the kernel's name for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// An NVMe namespace, or a multipath head.
+    Nvme,
+    /// A SCSI disk (sd): SCSI, SAS, SATA, USB, UFS.
+    Scsi,
+    /// virtio-blk.
+    Virtio,
+    /// Device mapper.
+    Dm,
+    /// MD RAID.
+    Md,
+    /// Loop.
+    Loop,
+    /// MMC and SD cards.
+    Mmc,
+    /// Network block device.
+    Nbd,
+    /// Compressed RAM.
+    Zram,
+    /// RAM disk (brd).
+    Ram,
+    /// Xen block front end.
+    Xen,
+    /// Ceph block device.
+    Rbd,
+    /// User-space block device.
+    Ublk,
+    /// Persistent memory.
+    Pmem,
+    /// DRBD.
+    Drbd,
+    /// S/390 DASD.
+    Dasd,
+    /// bcache.
+    Bcache,
+    /// null_blk.
+    NullBlk,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    /// The kind by the kernel's name.
+    pub fn of_name(name: &str) -> Kind {
+        // Longer prefixes stand before shorter ones they contain (`nvme`, `nullb`, `nbd`).
+        const PREFIXES: &[(&str, Kind)] = &[
+            ("nvme", Kind::Nvme),
+            ("mmcblk", Kind::Mmc),
+            ("loop", Kind::Loop),
+            ("zram", Kind::Zram),
+            ("nullb", Kind::NullBlk),
+            ("ublkb", Kind::Ublk),
+            ("bcache", Kind::Bcache),
+            ("pmem", Kind::Pmem),
+            ("drbd", Kind::Drbd),
+            ("dasd", Kind::Dasd),
+            ("dm-", Kind::Dm),
+            ("md_", Kind::Md),
+            ("xvd", Kind::Xen),
+            ("nbd", Kind::Nbd),
+            ("rbd", Kind::Rbd),
+            ("ram", Kind::Ram),
+            ("md", Kind::Md),
+            ("sd", Kind::Scsi),
+            ("vd", Kind::Virtio),
+        ];
+        PREFIXES.iter().find(|(prefix, _)| name.starts_with(prefix)).map_or(Kind::Other, |(_, kind)| *kind)
+    }
+
+    /// The word in JSON and policy files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Nvme => "nvme",
+            Kind::Scsi => "scsi",
+            Kind::Virtio => "virtio",
+            Kind::Dm => "dm",
+            Kind::Md => "md",
+            Kind::Loop => "loop",
+            Kind::Mmc => "mmc",
+            Kind::Nbd => "nbd",
+            Kind::Zram => "zram",
+            Kind::Ram => "ram",
+            Kind::Xen => "xen",
+            Kind::Rbd => "rbd",
+            Kind::Ublk => "ublk",
+            Kind::Pmem => "pmem",
+            Kind::Drbd => "drbd",
+            Kind::Dasd => "dasd",
+            Kind::Bcache => "bcache",
+            Kind::NullBlk => "null",
+            Kind::Other => "other",
+        }
+    }
+
+    /// Whether the device is made of other block devices (dm, md, bcache, drbd; a loop only by its backing).
+    pub const fn is_stack(self) -> bool { matches!(self, Kind::Dm | Kind::Md | Kind::Bcache | Kind::Drbd) }
+
+    /// Whether the device can have partitions in the kernel, so that a temporary one can bound a range.
+    pub const fn partitionable(self) -> bool { !matches!(self, Kind::Dm) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_by_name() {
+        for (name, kind) in [
+            ("nvme0n1", Kind::Nvme),
+            ("nbd3", Kind::Nbd),
+            ("nullb0", Kind::NullBlk),
+            ("sda", Kind::Scsi),
+            ("dm-12", Kind::Dm),
+            ("md127", Kind::Md),
+            ("md_d0", Kind::Md),
+            ("mmcblk0boot0", Kind::Mmc),
+            ("vdb", Kind::Virtio),
+            ("ram0", Kind::Ram),
+            ("sr0", Kind::Other),
+        ] {
+            assert_eq!(Kind::of_name(name), kind, "{name}");
+        }
+        assert_eq!(Device::new("cciss!c0d0", None).node(), "/dev/cciss/c0d0");
+        assert_eq!("259:12\n".parse(), Ok(Devnum { major: 259, minor: 12 }));
+        assert_eq!("259".parse::<Devnum>(), Err(()));
+    }
+}

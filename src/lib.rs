@@ -1,0 +1,20 @@
+//! `zerocap`: does a block device zero fast, and are the zeroes real?
+//!
+//! Flow, one direction only: `machine -> facts, measure (+ policy) -> verdict -> tunable, output`; `jobs` tie them; `cli`
+//! parses, calls one job, renders. Only `machine` touches the system; `verdict::decide` is pure. Bytes cross the port
+//! (`machine::port`), typed facts come out, so the same code answers for a live, a recorded and a simulated device.
+
+pub mod cli;
+pub mod device;
+pub mod error;
+pub mod fact;
+pub mod facts;
+pub mod jobs;
+pub mod machine;
+pub mod measure;
+pub mod output;
+pub mod policy;
+pub mod tunable;
+pub mod units;
+pub mod verdict;
+pub mod words;

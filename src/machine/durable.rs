@@ -1,0 +1,249 @@
+//! Files that must survive: old or new after any cut, never torn. Live, and simulated with the semantics of a power cut.
+//!
+//! A name is a plain file name inside one directory. `replace` is temporary file + fsync + rename + fsync of the directory;
+//! what was appended is safe only after `sync`.
+
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The most that is read of a kept file, in bytes; a journal is larger and read through [`Durable::open`].
+const MAX_KEPT: u64 = 16 << 20;
+
+/// A directory of files that must survive.
+pub trait Durable {
+    /// The bytes of a file; `None` where there is none.
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>>;
+    /// Adds bytes to the end of a file, making it where there is none. Not safe before [`Durable::sync`].
+    fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()>;
+    /// Makes what was appended, and the file's name, survive a cut.
+    fn sync(&mut self, name: &str) -> Result<()>;
+    /// The file's content becomes these bytes: after a cut the old or the new.
+    fn replace(&mut self, name: &str, bytes: &[u8]) -> Result<()>;
+    /// Removes a file; no error where there is none.
+    fn remove(&mut self, name: &str) -> Result<()>;
+    /// The names of the files, sorted, temporary ones left out.
+    fn list(&self) -> Result<Vec<String>>;
+    /// How a file is named in a message.
+    fn shown(&self, name: &str) -> PathBuf;
+}
+
+/// A real directory.
+#[derive(Debug)]
+pub struct LiveDurable {
+    dir: PathBuf,
+    mode: u32,
+}
+
+impl LiveDurable {
+    /// Files of this directory, made when first written to; `mode` are the permission bits of new files.
+    pub fn new(dir: impl Into<PathBuf>, mode: u32) -> Self {
+        LiveDurable { dir: dir.into(), mode }
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    fn path(&self, name: &str) -> Result<PathBuf> {
+        if name.is_empty() || name.starts_with('.') || name.contains('/') {
+            return Err(Error::Malformed { path: name.to_owned(), what: "not a file name".to_owned() });
+        }
+        Ok(self.dir.join(name))
+    }
+
+    /// Makes the directory, and its name durable.
+    fn make_dir(&self) -> Result<()> {
+        if self.dir.is_dir() {
+            return Ok(());
+        }
+        fs::create_dir_all(&self.dir).map_err(|e| Error::file(&self.dir, "make the directory", e))?;
+        self.dir.ancestors().skip(1).take(3).filter(|p| !p.as_os_str().is_empty()).try_for_each(sync_dir)
+    }
+
+    fn open_for(&self, path: &Path, truncate: bool) -> Result<File> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let mut options = OpenOptions::new();
+        options.create(true).mode(self.mode);
+        if truncate { options.write(true).truncate(true) } else { options.append(true) };
+        options.open(path).map_err(|e| Error::file(path, "open for writing", e))
+    }
+}
+
+fn sync_dir(dir: &Path) -> Result<()> {
+    File::open(dir).and_then(|d| d.sync_all()).map_err(|e| Error::file(dir, "sync the directory", e))
+}
+
+impl Durable for LiveDurable {
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let path = self.path(name)?;
+        let file = match File::open(&path) {
+            Ok(f) => f,
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+            Err(e) => return Err(Error::file(path, "open", e)),
+        };
+        let mut bytes = Vec::new();
+        let limit = if name.ends_with(".journal") { u64::MAX } else { MAX_KEPT };
+        file.take(limit).read_to_end(&mut bytes).map_err(|e| Error::file(path, "read", e))?;
+        Ok(Some(bytes))
+    }
+
+    fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.path(name)?;
+        self.make_dir()?;
+        self.open_for(&path, false)?.write_all(bytes).map_err(|e| Error::file(path, "append to", e))
+    }
+
+    fn sync(&mut self, name: &str) -> Result<()> {
+        let path = self.path(name)?;
+        File::open(&path).and_then(|f| f.sync_all()).map_err(|e| Error::file(path, "sync", e))?;
+        sync_dir(&self.dir)
+    }
+
+    fn replace(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.path(name)?;
+        self.make_dir()?;
+        // The process's number keeps two writers from sharing one temporary file; the later rename wins.
+        let temporary = self.dir.join(format!(".{name}.{}.tmp", std::process::id()));
+        let written = self.open_for(&temporary, true).and_then(|mut f| {
+            f.write_all(bytes).and_then(|()| f.sync_all()).map_err(|e| Error::file(&temporary, "write", e))
+        });
+        if let Err(e) = written.and_then(|()| {
+            fs::rename(&temporary, &path).map_err(|e| Error::file(&path, "replace", e))
+        }) {
+            // The old file is untouched; a left temporary would only confuse.
+            let _ = fs::remove_file(&temporary);
+            return Err(e);
+        }
+        sync_dir(&self.dir)
+    }
+
+    fn remove(&mut self, name: &str) -> Result<()> {
+        let path = self.path(name)?;
+        match fs::remove_file(&path) {
+            Ok(()) => sync_dir(&self.dir),
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
+            Err(e) => Err(Error::file(path, "remove", e)),
+        }
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        let entries = match fs::read_dir(&self.dir) {
+            Ok(entries) => entries,
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Vec::new()),
+            Err(e) => return Err(Error::file(&self.dir, "list", e)),
+        };
+        let mut names: Vec<String> =
+            entries.flatten().filter_map(|e| e.file_name().into_string().ok()).filter(|n| !n.starts_with('.')).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn shown(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+}
+
+/// A directory in memory that can lose power: what was not synced is lost, or kept in part.
+#[derive(Debug, Clone, Default)]
+pub struct SimulatedDurable {
+    now: BTreeMap<String, Vec<u8>>,
+    kept: BTreeMap<String, Vec<u8>>,
+}
+
+impl SimulatedDurable {
+    /// The power goes: each file is its synced content, plus a part of what was appended since (`coin` picks 0 to 255;
+    /// the part is torn at any byte).
+    pub fn power_cut(&mut self, mut coin: impl FnMut() -> u8) {
+        for (name, now) in &self.now {
+            let kept = self.kept.get(name).map_or(0, Vec::len);
+            let extra = now.len().saturating_sub(kept);
+            let part = extra * usize::from(coin()) / 255;
+            if part > 0 && now.starts_with(self.kept.get(name).map_or(&[], Vec::as_slice)) {
+                self.kept.insert(name.clone(), now[..kept + part].to_vec());
+            }
+        }
+        self.now = self.kept.clone();
+    }
+}
+
+impl Durable for SimulatedDurable {
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.now.get(name).cloned())
+    }
+
+    fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.now.entry(name.to_owned()).or_default().extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn sync(&mut self, name: &str) -> Result<()> {
+        if let Some(bytes) = self.now.get(name) {
+            self.kept.insert(name.to_owned(), bytes.clone());
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.now.insert(name.to_owned(), bytes.to_vec());
+        self.sync(name)
+    }
+
+    fn remove(&mut self, name: &str) -> Result<()> {
+        self.now.remove(name);
+        self.kept.remove(name);
+        Ok(())
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        Ok(self.now.keys().cloned().collect())
+    }
+
+    fn shown(&self, name: &str) -> PathBuf {
+        Path::new("simulated").join(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replaced_whole_and_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut d = LiveDurable::new(dir.path().join("a/b"), 0o644);
+        assert_eq!(d.read("x").unwrap(), None);
+        assert_eq!(d.list().unwrap(), Vec::<String>::new());
+        d.replace("x", b"one").unwrap();
+        d.replace("x", b"two").unwrap();
+        d.append("j.journal", b"abc").unwrap();
+        d.append("j.journal", b"def").unwrap();
+        d.sync("j.journal").unwrap();
+        assert_eq!(d.read("x").unwrap().as_deref(), Some(&b"two"[..]));
+        assert_eq!(d.read("j.journal").unwrap().as_deref(), Some(&b"abcdef"[..]));
+        assert_eq!(d.list().unwrap(), ["j.journal", "x"], "no temporary file is left");
+        d.remove("x").unwrap();
+        d.remove("x").unwrap();
+        for bad in ["../x", "", ".x", "a/b"] {
+            assert!(d.replace(bad, b"").is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_cut_keeps_what_was_synced() {
+        let mut d = SimulatedDurable::default();
+        d.append("j", b"safe").unwrap();
+        d.sync("j").unwrap();
+        d.append("j", b"lost").unwrap();
+        d.append("k", b"lost").unwrap();
+        d.power_cut(|| 0);
+        assert_eq!(d.read("j").unwrap().as_deref(), Some(&b"safe"[..]));
+        assert_eq!(d.read("k").unwrap(), None);
+        d.append("j", b"torn").unwrap();
+        d.power_cut(|| 128);
+        assert_eq!(d.read("j").unwrap().as_deref(), Some(&b"safeto"[..]));
+    }
+}

@@ -1,0 +1,77 @@
+//! The pattern a test writes: incompressible, unique for run, place and trial, and recognisable afterwards.
+//!
+//! In units of 512 bytes, the smallest a device writes whole: after a power cut every unit is either old, zero, or of
+//! this form. The first word of a unit hides the trial under a key of run and place, so that recovery can tell "ours" from
+//! anything else without knowing which trial was the last. Pure.
+
+/// The unit in bytes.
+pub const UNIT: usize = 512;
+
+/// One round of splitmix64 (Steele, Lea, Flood 2014): a bijection whose outputs look random.
+const fn mix(mut x: u64) -> u64 {
+    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+const fn key(seed: u64, unit: u64) -> u64 {
+    mix(seed ^ mix(unit))
+}
+
+fn fill_unit(out: &mut [u8], seed: u64, unit: u64, trial: u64) {
+    let key = key(seed, unit);
+    let stream = mix(key ^ mix(trial.wrapping_add(1)));
+    for (i, word) in out.chunks_exact_mut(8).enumerate() {
+        let value = match i {
+            0 => key ^ trial,
+            // Word 1 is never zero, so that no unit of the pattern can be taken for zeroes.
+            1 => stream | 1,
+            i => mix(stream.wrapping_add(i as u64)),
+        };
+        word.copy_from_slice(&value.to_le_bytes());
+    }
+}
+
+/// Fills whole units; `offset` is the place of the first byte on the whole device, a multiple of [`UNIT`].
+pub fn fill(out: &mut [u8], seed: u64, trial: u64, offset: u64) {
+    let first = offset / UNIT as u64;
+    for (i, unit) in out.chunks_exact_mut(UNIT).enumerate() {
+        fill_unit(unit, seed, first + i as u64, trial);
+    }
+}
+
+/// Whether a unit at this place holds the pattern of this run, of whatever trial.
+pub fn is_ours(unit: &[u8], seed: u64, offset: u64) -> bool {
+    let Some(first) = unit.first_chunk::<8>() else { return false };
+    let place = offset / UNIT as u64;
+    let trial = u64::from_le_bytes(*first) ^ key(seed, place);
+    let mut expected = [0u8; UNIT];
+    fill_unit(&mut expected, seed, place, trial);
+    unit == expected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recognised_only_at_its_place_and_in_its_run() {
+        let mut a = vec![0u8; 4 * UNIT];
+        fill(&mut a, 7, 3, 1 << 20);
+        for (i, unit) in a.chunks(UNIT).enumerate() {
+            let place = (1 << 20) + (i * UNIT) as u64;
+            assert!(is_ours(unit, 7, place));
+            assert!(!is_ours(unit, 8, place), "another run");
+            assert!(!is_ours(unit, 7, place + UNIT as u64), "another place");
+            assert!(unit.iter().any(|b| *b != 0));
+        }
+        let mut torn = a.clone();
+        torn[UNIT - 1] ^= 1;
+        assert!(!is_ours(&torn[..UNIT], 7, 1 << 20));
+        let mut b = vec![0u8; 4 * UNIT];
+        fill(&mut b, 7, 4, 1 << 20);
+        assert_ne!(a, b, "another trial differs");
+        assert!(!is_ours(&[0; UNIT], 7, 0) && !is_ours(&[0; 8], 7, 0));
+    }
+}

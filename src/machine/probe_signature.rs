@@ -1,0 +1,64 @@
+//! What `blkid -p` (util-linux, low-level probing, no cache) finds on a node: the names of what is there. Reads only.
+
+use crate::device::display::escape_str;
+use crate::error::{Error, Result};
+use std::process::{Command, Stdio};
+
+/// What was found on a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Signature {
+    /// Nothing that blkid knows.
+    Nothing,
+    /// A partition table and nothing else: its type (`gpt`, `dos`).
+    Table(String),
+    /// Something in use: `ext4`, `LVM2_member`, `swap`, or "several" where blkid finds contradicting ones.
+    Content(String),
+}
+
+/// Probes a node.
+pub fn probe(node: &str) -> Result<Signature> {
+    let output = Command::new("blkid")
+        .args(["-p", "-o", "export", "--"])
+        .arg(node)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| Error::file(node, "run blkid -p (util-linux) on", e))?;
+    match output.status.code() {
+        Some(0) => Ok(parse(&String::from_utf8_lossy(&output.stdout))),
+        Some(2) => Ok(Signature::Nothing),
+        // blkid(8): ambivalent low-level probing result.
+        Some(8) => Ok(Signature::Content("several contradicting signatures".to_owned())),
+        _ => Err(Error::Act {
+            device: node.to_owned(),
+            operation: "blkid -p".to_owned(),
+            what: escape_str(String::from_utf8_lossy(&output.stderr).trim()),
+        }),
+    }
+}
+
+/// Reads `KEY=value` lines. PART_ENTRY_* describe the partition itself, not its content.
+fn parse(export: &str) -> Signature {
+    let mut table = None;
+    for line in export.lines() {
+        match line.split_once('=') {
+            Some(("TYPE", kind)) => return Signature::Content(escape_str(kind)),
+            Some(("USAGE", usage)) => return Signature::Content(escape_str(usage)),
+            Some(("PTTYPE", kind)) => table = Some(escape_str(kind)),
+            _ => {}
+        }
+    }
+    table.map_or(Signature::Nothing, Signature::Table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_told_from_a_table() {
+        assert_eq!(parse("DEVNAME=/dev/sda\nPTUUID=1\nPTTYPE=gpt\n"), Signature::Table("gpt".to_owned()));
+        assert_eq!(parse("DEVNAME=/dev/sda1\nPART_ENTRY_TYPE=x\nPART_ENTRY_SCHEME=gpt\n"), Signature::Nothing);
+        assert_eq!(parse("PTTYPE=dos\nTYPE=ext4\nUSAGE=filesystem\n"), Signature::Content("ext4".to_owned()));
+        assert_eq!(parse(""), Signature::Nothing);
+    }
+}

@@ -1,0 +1,203 @@
+//! Every `unsafe` of the program: ioctls that rustix does not know. Each wrapper has one meaning and typed arguments; an
+//! ioctl's number and structure come from the kernel's headers through the bindings.
+#![allow(unsafe_code)]
+
+use nvme_cli_sys as b;
+use rustix::io::{Errno, Result};
+use rustix::ioctl::{Ioctl, IoctlOutput, Opcode};
+use std::ffi::c_void;
+use std::os::fd::AsFd;
+
+/// An ioctl whose argument is a structure that the kernel reads and may write; gives the call's return value.
+struct WithStruct<'a, T> {
+    opcode: Opcode,
+    argument: &'a mut T,
+}
+
+// SAFETY: the pointer is that of a live, exclusively borrowed `T`, and every constructor below pairs the opcode with the
+// structure its header declares for it; the output is the plain return value.
+unsafe impl<T> Ioctl for WithStruct<'_, T> {
+    type Output = IoctlOutput;
+    const IS_MUTATING: bool = true;
+    fn opcode(&self) -> Opcode {
+        self.opcode
+    }
+    fn as_ptr(&mut self) -> *mut c_void {
+        std::ptr::from_mut::<T>(self.argument).cast()
+    }
+    unsafe fn output_from_ptr(out: IoctlOutput, _: *mut c_void) -> Result<IoctlOutput> {
+        Ok(out)
+    }
+}
+
+/// An ioctl whose argument is a plain number (or nothing); gives the call's return value.
+struct WithNumber {
+    opcode: Opcode,
+    argument: usize,
+}
+
+// SAFETY: the opcodes used with it take an integer or no argument, so the kernel dereferences nothing.
+unsafe impl Ioctl for WithNumber {
+    type Output = IoctlOutput;
+    const IS_MUTATING: bool = false;
+    fn opcode(&self) -> Opcode {
+        self.opcode
+    }
+    fn as_ptr(&mut self) -> *mut c_void {
+        std::ptr::without_provenance_mut(self.argument)
+    }
+    unsafe fn output_from_ptr(out: IoctlOutput, _: *mut c_void) -> Result<IoctlOutput> {
+        Ok(out)
+    }
+}
+
+fn with_struct<T>(fd: impl AsFd, opcode: u64, argument: &mut T) -> Result<IoctlOutput> {
+    // SAFETY: see the implementation of `Ioctl` for `WithStruct`; callers in this file give the opcode's own structure.
+    unsafe { rustix::ioctl::ioctl(fd, WithStruct { opcode: opcode as Opcode, argument }) }
+}
+
+fn with_number(fd: impl AsFd, opcode: u64, argument: usize) -> Result<IoctlOutput> {
+    // SAFETY: see the implementation of `Ioctl` for `WithNumber`; callers in this file give opcodes without a pointer.
+    unsafe { rustix::ioctl::ioctl(fd, WithNumber { opcode: opcode as Opcode, argument }) }
+}
+
+/// NVMe Identify (admin opcode 06h) with the kernel's own timeout: 4096 bytes. `Ok(Err(status))` is the controller's answer.
+pub fn nvme_identify(fd: impl AsFd, nsid: u32, cns: u8, csi: u8) -> Result<std::result::Result<Vec<u8>, u16>> {
+    let mut page = vec![0u8; 4096];
+    let mut command = b::nvme_passthru_cmd {
+        opcode: 0x06,
+        nsid,
+        addr: page.as_mut_ptr() as u64,
+        data_len: 4096,
+        cdw10: u32::from(cns),
+        cdw11: u32::from(csi) << 24,
+        ..Default::default()
+    };
+    // The kernel writes `data_len` bytes at `addr`, which is `page`, alive until after the call.
+    match with_struct(fd, u64::from(b::NVME_IOCTL_ADMIN_CMD), &mut command)? {
+        0 => Ok(Ok(page)),
+        status => Ok(Err(status as u16)),
+    }
+}
+
+/// The namespace's number (NVME_IOCTL_ID).
+pub fn nvme_nsid(fd: impl AsFd) -> Result<u32> {
+    with_number(fd, u64::from(b::NVME_IOCTL_ID), 0).map(|id| id as u32)
+}
+
+/// What a SCSI command that reads gave.
+#[derive(Debug)]
+pub struct ScsiAnswer {
+    /// The bytes that were transferred.
+    pub data: Vec<u8>,
+    /// SCSI status byte.
+    pub status: u8,
+    /// Host and driver status: 0 when the command reached the target and came back.
+    pub host_status: u16,
+    /// Sense bytes.
+    pub sense: Vec<u8>,
+}
+
+/// A SCSI command that reads at most `length` bytes (SG_IO, timeout 30 s, the kernel's own for such commands).
+pub fn scsi_read(fd: impl AsFd, cdb: &mut [u8], length: u32) -> Result<ScsiAnswer> {
+    let mut data = vec![0u8; length as usize];
+    let mut sense = [0u8; 64];
+    let mut header = b::sg_io_hdr {
+        interface_id: i32::from(b'S'),
+        dxfer_direction: b::SG_DXFER_FROM_DEV as i32,
+        cmd_len: u8::try_from(cdb.len()).map_err(|_| Errno::INVAL)?,
+        mx_sb_len: 64,
+        dxfer_len: length,
+        dxferp: data.as_mut_ptr().cast(),
+        cmdp: cdb.as_mut_ptr(),
+        sbp: sense.as_mut_ptr(),
+        timeout: 30_000,
+        ..Default::default()
+    };
+    // The kernel reads `cmd_len` bytes at `cmdp` and writes at most `dxfer_len` and `mx_sb_len` bytes at `dxferp` and
+    // `sbp`; all three live until after the call.
+    with_struct(fd, u64::from(b::SG_IO), &mut header)?;
+    let kept = (length as i32).saturating_sub(header.resid).clamp(0, length as i32);
+    data.truncate(kept as usize);
+    Ok(ScsiAnswer {
+        data,
+        status: header.status,
+        host_status: header.host_status | (header.driver_status & 0x0f & !0x08),
+        sense: sense[..usize::from(header.sb_len_wr).min(64)].to_vec(),
+    })
+}
+
+/// The size of a block device in bytes (BLKGETSIZE64).
+pub fn size_bytes(fd: impl AsFd) -> Result<u64> {
+    let mut n = 0u64;
+    with_struct(fd, u64::from(b::BLKGETSIZE64), &mut n)?;
+    Ok(n)
+}
+
+/// The logical block size in bytes (BLKSSZGET).
+pub fn logical_block_bytes(fd: impl AsFd) -> Result<u64> {
+    let mut n = 0i32;
+    with_struct(fd, u64::from(b::BLKSSZGET), &mut n)?;
+    u64::try_from(n).map_err(|_| Errno::INVAL)
+}
+
+/// The sequence number of the disk (BLKGETDISKSEQ, Linux 5.15): never reused in one boot.
+pub fn diskseq(fd: impl AsFd) -> Result<u64> {
+    let mut n = 0u64;
+    with_struct(fd, u64::from(b::BLKGETDISKSEQ), &mut n)?;
+    Ok(n)
+}
+
+/// Zeroes a range, asking not to deallocate (BLKZEROOUT).
+pub fn zero_out(fd: impl AsFd, offset: u64, length: u64) -> Result<()> {
+    with_struct(fd, u64::from(b::BLKZEROOUT), &mut [offset, length]).map(drop)
+}
+
+/// Discards a range (BLKDISCARD).
+pub fn discard(fd: impl AsFd, offset: u64, length: u64) -> Result<()> {
+    with_struct(fd, u64::from(b::BLKDISCARD), &mut [offset, length]).map(drop)
+}
+
+fn blkpg(fd: impl AsFd, operation: i32, number: i32, start: u64, length: u64) -> Result<()> {
+    let mut partition = b::blkpg_partition {
+        start: i64::try_from(start).map_err(|_| Errno::INVAL)?,
+        length: i64::try_from(length).map_err(|_| Errno::INVAL)?,
+        pno: number,
+        ..Default::default()
+    };
+    let mut argument = b::blkpg_ioctl_arg {
+        op: operation,
+        flags: 0,
+        datalen: std::mem::size_of::<b::blkpg_partition>() as i32,
+        data: std::ptr::from_mut(&mut partition).cast(),
+    };
+    // `data` points at `partition`, which lives until after the call; the kernel reads `datalen` bytes of it.
+    with_struct(fd, u64::from(b::BLKPG), &mut argument).map(drop)
+}
+
+/// Adds a partition to the kernel's view of a disk; nothing on the disk changes (BLKPG_ADD_PARTITION).
+pub fn add_partition(fd: impl AsFd, number: i32, start: u64, length: u64) -> Result<()> {
+    blkpg(fd, b::BLKPG_ADD_PARTITION as i32, number, start, length)
+}
+
+/// Takes a partition out of the kernel's view of a disk (BLKPG_DEL_PARTITION).
+pub fn delete_partition(fd: impl AsFd, number: i32) -> Result<()> {
+    blkpg(fd, b::BLKPG_DEL_PARTITION as i32, number, 0, 0)
+}
+
+/// The number of a free loop device (LOOP_CTL_GET_FREE on `/dev/loop-control`).
+pub fn loop_free(control: impl AsFd) -> Result<u32> {
+    with_number(control, u64::from(b::LOOP_CTL_GET_FREE), 0).map(|n| n as u32)
+}
+
+/// Ties a loop device to a file; it is freed at its last close (LOOP_CONFIGURE with LO_FLAGS_AUTOCLEAR, Linux 5.8).
+pub fn loop_configure(fd: impl AsFd, backing: impl AsFd, block: u32) -> Result<()> {
+    use std::os::fd::AsRawFd;
+    let mut config = b::loop_config {
+        fd: backing.as_fd().as_raw_fd() as u32,
+        block_size: block,
+        info: b::loop_info64 { lo_flags: b::LO_FLAGS_AUTOCLEAR as u32, ..Default::default() },
+        ..Default::default()
+    };
+    with_struct(fd, u64::from(b::LOOP_CONFIGURE), &mut config).map(drop)
+}

@@ -1,0 +1,88 @@
+//! Sizes, times and rates with their units, and how a person reads them. Uses nothing of the crate.
+
+use serde::{Deserialize, Serialize};
+
+/// One kibibyte, mebibyte, gibibyte in bytes.
+pub const KIB: u64 = 1 << 10;
+/// See [`KIB`].
+pub const MIB: u64 = 1 << 20;
+/// See [`KIB`].
+pub const GIB: u64 = 1 << 30;
+/// The kernel's own unit of sizes and offsets in sysfs, whatever the device's block size.
+pub const SECTOR: u64 = 512;
+
+/// A point on, or a span of, a monotonic clock, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// The span of so many seconds.
+    pub const fn from_secs(s: u64) -> Self { Nanos(s.saturating_mul(1_000_000_000)) }
+    /// In seconds.
+    pub fn as_secs_f64(self) -> f64 { self.0 as f64 / 1e9 }
+    /// The span from `earlier` to this point; 0 if the clock went back.
+    pub const fn since(self, earlier: Nanos) -> Nanos { Nanos(self.0.saturating_sub(earlier.0)) }
+}
+
+/// A rate in bytes per second from a total and a span; `None` for a span of 0.
+pub fn rate(bytes: u64, t: Nanos) -> Option<u64> {
+    if t.0 == 0 { return None; }
+    Some((bytes as f64 / t.as_secs_f64()) as u64)
+}
+
+/// Bytes as a person reads them: IEC units, one decimal below ten (`5.8 GiB`, `512 KiB`, `0 B`).
+pub fn human_bytes(n: u64) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    // 9.96 would round to "10.0": from there on no decimal is shown.
+    if unit > 0 && value < 9.95 && value.fract() != 0.0 { format!("{value:.1} {}", UNITS[unit]) } else { format!("{value:.0} {}", UNITS[unit]) }
+}
+
+/// A rate as a person reads it: `5.8 GiB/s`.
+pub fn human_rate(n: u64) -> String { format!("{}/s", human_bytes(n)) }
+
+/// Reads a size: digits and an optional suffix `KiB`, `MiB`, `GiB`, `TiB`; `None` for anything else or an overflow.
+pub fn parse_size(s: &str) -> Option<u64> {
+    let digits = s.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, suffix) = s.split_at(digits);
+    let scale = match suffix {
+        "" => 1,
+        "KiB" => KIB,
+        "MiB" => MIB,
+        "GiB" => GIB,
+        "TiB" => 1 << 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_and_shown() {
+        assert_eq!(parse_size("64MiB"), Some(64 * MIB));
+        assert_eq!(parse_size("4096"), Some(4096));
+        for bad in ["", "MiB", "-1", "1 MiB", "1mib", "1.5GiB", "99999999999999999999", "17000000TiB", "0x10"] {
+            assert_eq!(parse_size(bad), None, "{bad}");
+        }
+        assert_eq!(human_bytes(0), "0 B");
+        assert_eq!(human_bytes(512 * KIB), "512 KiB");
+        assert_eq!(human_bytes(6_263_000_000), "5.8 GiB");
+        assert_eq!(human_bytes(u64::MAX), "16 EiB");
+        assert_eq!(human_rate(MIB), "1 MiB/s");
+    }
+
+    #[test]
+    fn rates() {
+        assert_eq!(rate(MIB, Nanos(0)), None);
+        assert_eq!(rate(MIB, Nanos::from_secs(2)), Some(MIB / 2));
+        assert_eq!(Nanos(3).since(Nanos(5)), Nanos(0));
+    }
+}
