@@ -1,0 +1,76 @@
+//! `zerocap measure`.
+
+use crate::cli::{print, remark};
+use crate::error::{exit, Error, Result};
+use crate::jobs::measure::{self, Answer, Request};
+use crate::jobs::Env;
+use crate::output::detail;
+use crate::units::parse_size;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// The timed and verified test; keeps and publishes the verdict
+///
+/// Writes to the scratch range only, and puts its content back. WHERE is a partition of DEV (/dev/…), `label` (the GPT
+/// partition named zerocap-scratch), or OFFSET+LENGTH in bytes (suffixes KiB, MiB, GiB).
+#[derive(Debug, clap::Args)]
+pub struct Measure {
+    /// The whole device
+    #[arg(value_name = "DEV")]
+    device: String,
+    /// Where the test may write
+    #[arg(long, value_name = "WHERE")]
+    scratch: String,
+    /// Print the proof and the plan, write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Allow a thinly provisioned device (at most 64 MiB of it)
+    #[arg(long)]
+    thin_ok: bool,
+    /// Keep the old content in DIR while the test runs
+    #[arg(long, value_name = "DIR")]
+    journal: Option<PathBuf>,
+    /// Bytes for the pairs that decide
+    #[arg(long, value_name = "SIZE", default_value = "512MiB")]
+    max_bytes: String,
+    /// Seconds for the test, put-back not counted
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    max_seconds: u64,
+    /// Seconds after which a call counts as not answered [default: four times the device's own timeout]
+    #[arg(long, value_name = "N")]
+    deadline: Option<u64>,
+    /// A line a pair on standard error
+    #[arg(short, long)]
+    verbose: bool,
+    /// The document of format 1; with --dry-run the proof as an array of lines
+    #[arg(long)]
+    json: bool,
+}
+
+impl Measure {
+    /// Runs the verb.
+    pub fn run(&self, env: &Env) -> Result<u8> {
+        let usage = |what: String| Error::Usage(what);
+        let request = Request {
+            device: self.device.clone(),
+            place: self.scratch.parse().map_err(|e| usage(format!("--scratch: {e}")))?,
+            thin_ok: self.thin_ok,
+            dry_run: self.dry_run,
+            journal: self.journal.clone(),
+            max_bytes: parse_size(&self.max_bytes).ok_or_else(|| usage("--max-bytes: not a size".to_owned()))?,
+            max_seconds: self.max_seconds,
+            deadline: self.deadline,
+            verbose: self.verbose,
+        };
+        let answer = measure::run(env, &request, &mut remark)?;
+        print(|out| match &answer {
+            Answer::Planned(lines) if self.json => {
+                writeln!(out, "{}", serde_json::to_string(lines).unwrap_or_default())
+            }
+            Answer::Planned(lines) => lines.iter().try_for_each(|l| writeln!(out, "{l}")),
+            Answer::Verdict(document) if self.json => writeln!(out, "{}", document.json()),
+            Answer::Verdict(document) => detail::write(out, document),
+        })?;
+        Ok(exit::OK)
+    }
+}

@@ -1,0 +1,116 @@
+//! The command line: what was typed becomes a request, one job is called, its result is rendered. Decides nothing else.
+
+pub mod check;
+pub mod measure;
+pub mod probe;
+pub mod recover;
+pub mod selftest;
+pub mod show;
+
+use crate::error::{exit, Error, Result};
+use crate::jobs::Env;
+use crate::machine::Roots;
+use clap::{Args, Parser, Subcommand};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Finds out whether writing zeroes to a block device is fast, and whether the zeroes are real.
+#[derive(Debug, Parser)]
+#[command(name = "zerocap", version, max_term_width = 80, arg_required_else_help = true)]
+#[command(after_help = "Exit codes, files and examples: zerocap(8). The JSON: zerocap-verdict(5).")]
+pub struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// Where things lie.
+#[derive(Debug, Args)]
+pub struct Places {
+    /// Read a recorded machine below DIR instead of the running system
+    #[arg(long, value_name = "DIR", global = true)]
+    root: Option<PathBuf>,
+    /// Keep etc/zerocap, var/lib/zerocap and run/zerocap below DIR
+    #[arg(long, value_name = "DIR", global = true)]
+    state: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Show(show::Show),
+    Probe(probe::Probe),
+    Measure(measure::Measure),
+    Check(check::Check),
+    Recover(recover::Recover),
+    Selftest(selftest::Selftest),
+    Udev(UdevHelp),
+}
+
+/// What the udev rule calls: print properties, publish the verdict
+///
+/// Reads the event from its environment (ACTION, MAJOR, MINOR). Never writes to the device, never fails the event. Parsed
+/// outside this command line; it stands here for its help.
+#[derive(Debug, Args)]
+struct UdevHelp {
+    /// The device node, as udev's $devnode
+    node: String,
+}
+
+/// Parses, runs one verb, prints an error, gives the exit code.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version are no errors; clap knows which stream each belongs to.
+            let code = if e.use_stderr() { exit::USAGE } else { exit::OK };
+            let _ = e.print();
+            return ExitCode::from(code);
+        }
+    };
+    match verb(&cli) {
+        Ok(code) => ExitCode::from(code),
+        Err(e) => {
+            complain(&e);
+            ExitCode::from(e.exit_code())
+        }
+    }
+}
+
+fn verb(cli: &Cli) -> Result<u8> {
+    if let Verb::Selftest(v) = &cli.verb {
+        return v.run();
+    }
+    let roots = Roots::new(cli.places.root.as_deref(), cli.places.state.as_deref())?;
+    // Queue files of the running system are read in a child with a deadline.
+    let env = Env { roots: Roots { system: roots.system.guarded(), state: roots.state } };
+    match &cli.verb {
+        Verb::Show(v) => v.run(&env),
+        Verb::Probe(v) => v.run(&env),
+        Verb::Measure(v) => v.run(&env),
+        Verb::Check(v) => v.run(&env),
+        Verb::Recover(v) => v.run(&env),
+        Verb::Selftest(v) => v.run(),
+        Verb::Udev(_) => Ok(exit::OK),
+    }
+}
+
+/// An error on standard error, one line.
+pub fn complain(e: &Error) {
+    eprintln!("zerocap: {e}");
+}
+
+/// A remark on standard error.
+pub fn remark(text: &str) {
+    eprintln!("zerocap: {text}");
+}
+
+/// Runs a renderer on standard output. A reader that went away (`| head`) is no failure.
+pub fn print(render: impl FnOnce(&mut std::io::BufWriter<std::io::StdoutLock<'_>>) -> std::io::Result<()>) -> Result<()> {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    match render(&mut out).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::file("standard output", "write to", e)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,35 @@
+//! `zerocap probe`.
+
+use crate::cli::{print, remark};
+use crate::error::{exit, Result};
+use crate::facts::Depth;
+use crate::jobs::{find, picture, Env};
+use crate::output::probe;
+use std::io::Write;
+
+/// Every reading with its source; never opens the device for writing
+#[derive(Debug, clap::Args)]
+pub struct Probe {
+    /// The device
+    #[arg(value_name = "DEV")]
+    device: String,
+    /// Raw and decoded values, and the reason for each unknown
+    #[arg(long)]
+    json: bool,
+}
+
+impl Probe {
+    /// Runs the verb.
+    pub fn run(&self, env: &Env) -> Result<u8> {
+        let device = find::named(env, &self.device)?;
+        let picture = picture::of(env, env.port().as_mut(), &device, Depth::All, &mut remark);
+        print(|out| {
+            if self.json {
+                writeln!(out, "{}", probe::json(&picture.facts, &picture.document))
+            } else {
+                probe::write(out, &picture.facts, &picture.document)
+            }
+        })?;
+        Ok(exit::OK)
+    }
+}

@@ -1,0 +1,171 @@
+//! Names, sizes and flags of a device, from sysfs alone where sysfs has them (DESIGN 2, fieldguide 3.6). Judges nothing.
+//!
+//! All text of a device is escaped and trimmed here, so that nothing raw travels further.
+
+use crate::device::identity::Parts;
+use crate::device::{Device, Identity, Kind};
+use crate::fact::Fact;
+use crate::facts::field::{text_of, Reading};
+use crate::facts::{nvme, queue::Queue, Bus, Names};
+use crate::machine::files::Root;
+use crate::units::SECTOR;
+
+/// The vendor of INQUIRY that libata puts there.
+const LIBATA_VENDOR: &str = "ATA";
+
+/// What an element of the sysfs path below `devices/` says of the transport; the innermost that fits decides.
+const PATH_TRANSPORTS: &[(&str, &str)] = &[
+    ("usb", "usb"),
+    ("ata", "ata"),
+    ("end_device-", "sas"),
+    ("rport-", "fc"),
+    ("session", "iscsi"),
+    ("virtio", "virtio"),
+];
+
+/// Gathers the names of a device.
+pub fn gather(root: &Root, device: &Device, bus: &Bus, queue: &Queue, readings: &mut Vec<Reading>) -> Names {
+    let text = |relative: &str| root.read(&device.attr(relative)).and_then(|b| text_of(&b));
+    let controller = |name: &str| nvme::controller_text(root, device, name);
+    let (vendor, model, serial, firmware) = match (device.kind, bus) {
+        (Kind::Nvme, Bus::Nvme(n)) => (
+            Fact::ABSENT,
+            controller("model").or(|| n.mn.clone()),
+            controller("serial").or(|| n.sn.clone()),
+            controller("firmware_rev").or(|| n.fr.clone()),
+        ),
+        (Kind::Scsi, Bus::Scsi(s)) => (
+            text("device/vendor").or(|| s.inquiry_vendor.clone()),
+            text("device/model").or(|| s.inquiry_product.clone()),
+            s.unit_serial.clone(),
+            text("device/rev").or(|| s.inquiry_revision.clone()),
+        ),
+        (Kind::Mmc, _) => (Fact::ABSENT, text("device/name"), text("device/serial"), text("device/fwrev")),
+        (Kind::Virtio, _) => (Fact::ABSENT, Fact::ABSENT, text("serial"), Fact::ABSENT),
+        _ => (Fact::ABSENT, text("device/model"), Fact::ABSENT, Fact::ABSENT),
+    };
+    let transport = transport(root, device, &vendor);
+    let driver = driver(root, device);
+    let size_bytes = size(root, device, bus, queue);
+    let names = Names {
+        identity: identity(root, device),
+        vendor,
+        model,
+        serial,
+        firmware,
+        transport,
+        driver,
+        size_bytes,
+        diskseq: root.number(&device.attr("diskseq")),
+        read_only: root.flag(&device.attr("ro")),
+        removable: root.flag(&device.attr("removable")),
+        hidden: root.flag(&device.attr("hidden")),
+    };
+    let file = |field: &str, value: &Fact<String>| Reading {
+        source: "sysfs".to_owned(),
+        field: field.to_owned(),
+        // Escaped once already.
+        raw: value.clone(),
+        says: None,
+        claim: false,
+    };
+    let flag = |value: &Fact<bool>| value.as_ref().map(|b| u8::from(*b).to_string());
+    readings.extend([
+        file("vendor", &names.vendor),
+        file("model", &names.model),
+        file("serial", &names.serial),
+        file("firmware", &names.firmware),
+        file("transport", &names.transport),
+        file("driver", &names.driver),
+        file("diskseq", &names.diskseq.as_ref().map(u64::to_string)),
+        file("ro", &flag(&names.read_only)),
+        file("removable", &flag(&names.removable)),
+        file("hidden", &flag(&names.hidden)),
+    ]);
+    names
+}
+
+/// The stable identity of a device from what sysfs shows.
+pub fn identity(root: &Root, device: &Device) -> Option<Identity> {
+    let text = |relative: &str| root.read(&device.attr(relative)).and_then(|b| text_of(&b));
+    let wwid = text("wwid").or(|| text("device/wwid"));
+    let (dm, md, serial, cid) = (text("dm/uuid"), text("md/uuid"), text("serial"), text("device/cid"));
+    let parts = Parts {
+        wwid: wwid.known().map(String::as_str),
+        dm_uuid: dm.known().map(String::as_str),
+        md_uuid: md.known().map(String::as_str),
+        virtio_serial: serial.known().map(String::as_str),
+        mmc_cid: cid.known().map(String::as_str),
+    };
+    Identity::from_parts(device.kind, &device.name, &parts)
+}
+
+fn transport(root: &Root, device: &Device, vendor: &Fact<String>) -> Fact<String> {
+    let known = |s: &str| Fact::Known(s.to_owned());
+    match device.kind {
+        Kind::Nvme => nvme::controller_text(root, device, "transport"),
+        Kind::Virtio => known("virtio"),
+        Kind::Mmc => known("mmc"),
+        Kind::Scsi => {
+            let link = root.link(&device.sys);
+            let along = link.known().map_or("", String::as_str);
+            let bus = udev_bus(root, device);
+            // A bridge may hand on libata's vendor text, so USB is asked for first.
+            if along.contains("/usb") || bus.as_deref() == Some("usb") {
+                return known("usb");
+            }
+            if vendor.known().is_some_and(|v| v == LIBATA_VENDOR) || bus.as_deref() == Some("ata") {
+                return known("ata");
+            }
+            let of_element = |element: &str| {
+                let fits = |prefix: &str| {
+                    element.strip_prefix(prefix).is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit()))
+                };
+                PATH_TRANSPORTS.iter().find(|(prefix, _)| fits(prefix)).map(|(_, word)| *word)
+            };
+            along.rsplit('/').find_map(of_element).map_or(Fact::ABSENT, known)
+        }
+        _ => Fact::ABSENT,
+    }
+}
+
+/// `ID_BUS` of the recorded udev properties.
+fn udev_bus(root: &Root, device: &Device) -> Option<String> {
+    let properties = root.text(&format!("udev/{}", device.name));
+    let bus = properties.known()?.lines().find_map(|l| l.strip_prefix("ID_BUS="))?;
+    text_of(bus.as_bytes()).known().cloned()
+}
+
+/// The driver's name: of the disk's own device, and for NVMe of the bus device below its controller.
+fn driver(root: &Root, device: &Device) -> Fact<String> {
+    let mut found = root.link_name(&device.attr("device/driver"));
+    if device.kind == Kind::Nvme {
+        for dir in nvme::controllers(root, device) {
+            found = found.or(|| root.link_name(&format!("{dir}/device/driver")));
+        }
+    }
+    found.and_then(|name| text_of(name.as_bytes()))
+}
+
+/// The size: sysfs counts sectors of 512 bytes whatever the block; else what the device says of its blocks.
+fn size(root: &Root, device: &Device, bus: &Bus, queue: &Queue) -> Fact<u64> {
+    let bytes = |count: u64, unit: u64| match count.checked_mul(unit) {
+        Some(n) => Fact::Known(n),
+        None => Fact::malformed(format!("{count} blocks of {unit} bytes")),
+    };
+    root.number(&device.attr("size")).and_then(|n| bytes(n, SECTOR)).or(|| match bus {
+        Bus::Nvme(n) => {
+            let block = queue.logical_block.clone().or(|| n.lba_bytes());
+            n.nsze.clone().and_then(|count| block.and_then(|unit| bytes(count, unit)))
+        }
+        Bus::Scsi(s) => s.last_lba.clone().and_then(|last| match last.checked_add(1) {
+            Some(count) => s.block_length.clone().and_then(|unit| bytes(count, unit)),
+            None => Fact::malformed("a last block of all ones"),
+        }),
+        Bus::Other => Fact::ABSENT,
+    })
+}
+
+#[cfg(test)]
+#[path = "device_tests.rs"]
+mod tests;

@@ -1,0 +1,149 @@
+//! Readings -> typed facts of one device. Gathers; judges nothing, writes nothing.
+//!
+//! One file a bus. `gather` asks the port only where sysfs has not the answer, and never fails: what could not be read is
+//! a [`Fact`] that says why. `readings` holds every field by its specification name, for `probe`, claims and JSON.
+
+pub mod ata;
+pub mod device;
+pub mod field;
+pub mod nvme;
+pub mod nvme_rows;
+pub mod page;
+pub mod provisioning;
+pub mod queue;
+pub mod scsi;
+pub mod scsi_rows;
+pub mod stack;
+#[cfg(test)]
+pub mod testing;
+pub mod vpd;
+
+use crate::device::{Device, Identity, Kind};
+use crate::fact::Fact;
+use crate::machine::files::Root;
+use crate::machine::port::Port;
+pub use field::Reading;
+
+/// The whole picture of one device.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// The device.
+    pub device: Device,
+    /// Names, sizes and flags of the device.
+    pub names: Names,
+    /// The queue limits.
+    pub queue: queue::Queue,
+    /// What the bus says.
+    pub bus: Bus,
+    /// What the device is made of.
+    pub stack: stack::Stack,
+    /// `proc/sys/kernel/osrelease`.
+    pub kernel: Fact<String>,
+    /// Every field that was read, in the order it is shown.
+    pub readings: Vec<Reading>,
+}
+
+/// What the bus says.
+#[derive(Debug, Clone)]
+pub enum Bus {
+    /// NVMe identify data.
+    Nvme(Box<nvme::Nvme>),
+    /// SCSI pages and `scsi_disk` attributes, with what ATA says behind a translation.
+    Scsi(Box<scsi::Scsi>),
+    /// No bus of which more is read.
+    Other,
+}
+
+/// Names, sizes and flags of a device.
+#[derive(Debug, Clone)]
+pub struct Names {
+    /// The identity, where there is a stable one.
+    pub identity: Option<Identity>,
+    /// Vendor, model, serial, firmware: text of the device, escaped, trimmed.
+    pub vendor: Fact<String>,
+    /// See [`Names::vendor`].
+    pub model: Fact<String>,
+    /// See [`Names::vendor`].
+    pub serial: Fact<String>,
+    /// See [`Names::vendor`].
+    pub firmware: Fact<String>,
+    /// `pcie`, `tcp`, `usb`, `ata`, `virtio`, …
+    pub transport: Fact<String>,
+    /// The kernel driver's name: `nvme`, `sd`, `virtio_blk`.
+    pub driver: Fact<String>,
+    /// Size in bytes (`size` counts 512-byte sectors), else NSZE or READ CAPACITY(16).
+    pub size_bytes: Fact<u64>,
+    /// `diskseq`.
+    pub diskseq: Fact<u64>,
+    /// `ro`.
+    pub read_only: Fact<bool>,
+    /// `removable`.
+    pub removable: Fact<bool>,
+    /// `hidden`.
+    pub hidden: Fact<bool>,
+}
+
+/// How much may be asked while gathering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Files, and a command only where a claim needs one that sysfs has not (the rule's way).
+    Event,
+    /// What the findings rest on: Identify, or READ CAPACITY(16) and the VPD pages that sysfs has not (`show`, `check`).
+    Claims,
+    /// Every question that fits the bus (`probe`, `record`).
+    All,
+}
+
+/// Gathers the whole picture of one device.
+pub fn gather(root: &Root, port: &mut dyn Port, device: &Device, depth: Depth) -> Facts {
+    let mut readings = Vec::new();
+    let kernel = root.text("proc/sys/kernel/osrelease");
+    let queue = queue::gather(root, device, &mut readings);
+    let bus = match device.kind {
+        Kind::Nvme => Bus::Nvme(Box::new(nvme::gather(root, port, device, &queue, depth, &mut readings))),
+        Kind::Scsi => Bus::Scsi(Box::new(scsi::gather(root, port, device, &queue, depth, &mut readings))),
+        _ => Bus::Other,
+    };
+    let names = device::gather(root, device, &bus, &queue, &mut readings);
+    let stack = stack::gather(root, device, &queue, &mut readings);
+    Facts { device: device.clone(), names, queue, bus, stack, kernel, readings }
+}
+
+impl Facts {
+    /// What NVMe says, of an NVMe device.
+    pub fn nvme(&self) -> Option<&nvme::Nvme> {
+        match &self.bus {
+            Bus::Nvme(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// What SCSI says, of a SCSI disk.
+    pub fn scsi(&self) -> Option<&scsi::Scsi> {
+        match &self.bus {
+            Bus::Scsi(s) => Some(s),
+            _ => None,
+        }
+    }
+
+    /// The logical block in bytes: the kernel's, else the device's own.
+    pub fn block_bytes(&self) -> Fact<u64> {
+        self.queue.logical_block.clone().or(|| match &self.bus {
+            Bus::Nvme(n) => n.lba_bytes(),
+            Bus::Scsi(s) => s.block_length.clone(),
+            Bus::Other => Fact::NOT_ASKED,
+        })
+    }
+
+    /// Whether the disk is translated by libata, whose VPD B2 is a constant page.
+    pub fn is_libata(&self) -> bool {
+        self.names.vendor.known().is_some_and(|v| v == "ATA")
+    }
+
+    /// The kernel release as major and minor number.
+    pub fn kernel_version(&self) -> Option<(u32, u32)> {
+        let release = self.kernel.known()?;
+        let mut parts = release.split(|c: char| !c.is_ascii_digit());
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    }
+}

@@ -1,0 +1,125 @@
+//! The queue limits (`queue/*`), fieldguide 1.2. Reads files only; a limit that is not there is not 0.
+
+use crate::device::Device;
+use crate::fact::Fact;
+use crate::facts::field::Reading;
+use crate::machine::files::Root;
+use crate::units::human_bytes;
+
+/// What `write_zeroes_max_bytes` and the unmap limits show for "no limit": UINT_MAX sectors of 512 bytes.
+pub const UINT_MAX_SECTORS: u64 = (u32::MAX as u64) << 9;
+
+/// Limits of the request queue; bytes unless said.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    /// `write_zeroes_max_bytes`.
+    pub write_zeroes_max: Fact<u64>,
+    /// `write_zeroes_unmap_max_hw_bytes` (6.17).
+    pub unmap_hw: Fact<u64>,
+    /// `write_zeroes_unmap_max_bytes` (6.17): the knob.
+    pub unmap: Fact<u64>,
+    /// `discard_max_bytes`.
+    pub discard_max: Fact<u64>,
+    /// `discard_max_hw_bytes`.
+    pub discard_max_hw: Fact<u64>,
+    /// `discard_granularity`.
+    pub discard_granularity: Fact<u64>,
+    /// `logical_block_size`.
+    pub logical_block: Fact<u64>,
+    /// `physical_block_size`.
+    pub physical_block: Fact<u64>,
+    /// `rotational`: writable by root, and only meaningful for SCSI, ATA and MMC disks.
+    pub rotational: Fact<bool>,
+    /// `zoned`.
+    pub zoned: Fact<String>,
+    /// `io_timeout`, in milliseconds.
+    pub io_timeout_ms: Fact<u64>,
+}
+
+/// Reads the limits of a device.
+pub fn gather(root: &Root, device: &Device, readings: &mut Vec<Reading>) -> Queue {
+    let path = |name: &str| device.attr(&format!("queue/{name}"));
+    let mut bytes = |name: &str, claim: Option<fn(u64) -> String>| {
+        let value = root.number(&path(name));
+        let reading = Reading::file("queue", name, &value);
+        readings.push(match claim {
+            Some(says) => reading.claiming(value.get().map(says)),
+            None => reading.saying(value.get().map(human_bytes)),
+        });
+        value
+    };
+    let queue = Queue {
+        write_zeroes_max: bytes(
+            "write_zeroes_max_bytes",
+            Some(|n| {
+                if n == 0 {
+                    "no zeroing offload".to_owned()
+                } else {
+                    format!("zeroing offload, {} a command", human_bytes(n))
+                }
+            }),
+        ),
+        unmap_hw: bytes(
+            "write_zeroes_unmap_max_hw_bytes",
+            Some(|n| {
+                if n == 0 {
+                    "zeroing does not unmap".to_owned()
+                } else {
+                    format!("zeroing by unmap, {} a command", human_bytes(n))
+                }
+            }),
+        ),
+        unmap: bytes(
+            "write_zeroes_unmap_max_bytes",
+            Some(|n| {
+                if n == 0 {
+                    "FALLOC_FL_WRITE_ZEROES is refused".to_owned()
+                } else {
+                    "FALLOC_FL_WRITE_ZEROES is allowed".to_owned()
+                }
+            }),
+        ),
+        discard_max: bytes("discard_max_bytes", None),
+        discard_max_hw: bytes("discard_max_hw_bytes", None),
+        discard_granularity: bytes("discard_granularity", None),
+        logical_block: bytes("logical_block_size", None),
+        physical_block: bytes("physical_block_size", None),
+        rotational: root.flag(&path("rotational")),
+        zoned: root.text(&path("zoned")),
+        io_timeout_ms: root.number(&path("io_timeout")),
+    };
+    readings.push(Reading::file("queue", "rotational", &queue.rotational.as_ref().map(|r| u8::from(*r))));
+    readings.push(Reading::file("queue", "zoned", &queue.zoned));
+    readings.push(Reading::file("queue", "io_timeout", &queue.io_timeout_ms));
+    queue
+}
+
+impl Queue {
+    /// The effective discard limit, else the hardware's.
+    pub fn discard(&self) -> Fact<u64> {
+        self.discard_max.clone().or(|| self.discard_max_hw.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::Why;
+
+    #[test]
+    fn absent_is_not_zero() {
+        let dir = tempfile::tempdir().unwrap();
+        let queue = dir.path().join("sys/block/sda/queue");
+        std::fs::create_dir_all(&queue).unwrap();
+        std::fs::write(queue.join("write_zeroes_max_bytes"), "0\n").unwrap();
+        std::fs::write(queue.join("discard_max_bytes"), "many\n").unwrap();
+        std::fs::write(queue.join("rotational"), "2\n").unwrap();
+        let mut readings = Vec::new();
+        let q = gather(&Root::open(dir.path()).unwrap(), &Device::new("sda", None), &mut readings);
+        assert_eq!(q.write_zeroes_max, Fact::Known(0));
+        assert_eq!(q.unmap_hw, Fact::ABSENT);
+        assert!(matches!(q.discard_max.why(), Some(Why::Malformed(_))));
+        assert!(matches!(q.rotational.why(), Some(Why::Malformed(_))));
+        assert!(readings.iter().any(|r| r.field == "write_zeroes_max_bytes" && r.claim && r.says.is_some()));
+    }
+}

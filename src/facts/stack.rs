@@ -1,0 +1,116 @@
+//! What a device is made of: members, the kind of target, whether it passes zeroing through (fieldguide 1.5). Judges
+//! nothing, and follows no member: the caller hands the members' facts to the verdict.
+
+use crate::device::{Device, Kind};
+use crate::fact::Fact;
+use crate::facts::field::{text_of, Reading};
+use crate::facts::queue::Queue;
+use crate::machine::files::Root;
+
+/// The kind of target of a thin LVM volume.
+pub const THIN: &str = "LVM thin";
+
+/// What a device is made of.
+#[derive(Debug, Clone)]
+pub struct Stack {
+    /// The kernel's names of the devices directly below, from `slaves`; absent in a flat recording.
+    pub members: Fact<Vec<String>>,
+    /// The kind of target: the prefix of `dm/uuid` (`LVM`, `mpath`, `CRYPT`), [`THIN`], or `md/level` (`raid0`).
+    pub target: Fact<String>,
+    /// Whether a zeroing request of the stack becomes zeroing requests of its members.
+    pub passes_zeroing: Fact<bool>,
+    /// `loop/backing_file`, escaped.
+    pub backing_file: Fact<String>,
+}
+
+/// Gathers what a device is made of; `queue` are the limits of the device itself.
+pub fn gather(root: &Root, device: &Device, queue: &Queue, readings: &mut Vec<Reading>) -> Stack {
+    let text = |relative: &str| root.read(&device.attr(relative)).and_then(|b| text_of(&b));
+    let members = root.list(&device.attr("slaves"));
+    // An LVM volume's own uuid does not say what it is; one that stands on a pool's hidden "-tpool" device is thin.
+    let on_pool = |name: &String| {
+        let uuid = root.read(&format!("sys/block/{name}/dm/uuid")).and_then(|b| text_of(&b));
+        uuid.known().is_some_and(|u| u.starts_with("LVM-") && u.ends_with("-tpool"))
+    };
+    let thin = device.kind == Kind::Dm && members.known().is_some_and(|m| m.iter().any(on_pool));
+    let target = match device.kind {
+        Kind::Dm if thin => Fact::Known(THIN.to_owned()),
+        // The part before the first dash is the tool that made the device.
+        Kind::Dm => text("dm/uuid").map(|uuid| uuid.split('-').next().unwrap_or_default().to_owned()),
+        Kind::Md => text("md/level"),
+        _ => Fact::NOT_ASKED,
+    };
+    let passes_zeroing = passes(device.kind, &target, &queue.write_zeroes_max);
+    let backing_file = if device.kind == Kind::Loop { text("loop/backing_file") } else { Fact::NOT_ASKED };
+    let shown = members.as_ref().map(|m| m.join(" "));
+    let mut show = |source: &str, field: &str, value: &Fact<String>| {
+        readings.push(Reading {
+            source: source.to_owned(),
+            field: field.to_owned(),
+            raw: value.clone(),
+            says: None,
+            claim: false,
+        });
+    };
+    if members.known().is_some_and(|m| !m.is_empty()) {
+        show("sysfs", "slaves", &shown.and_then(|s| text_of(s.as_bytes())));
+    }
+    match device.kind {
+        Kind::Dm => show("sysfs", "dm/uuid", &text("dm/uuid")),
+        Kind::Md => show("sysfs", "md/level", &target),
+        Kind::Loop => show("sysfs", "loop/backing_file", &backing_file),
+        _ => {}
+    }
+    Stack { members, target, passes_zeroing, backing_file }
+}
+
+/// Whether the target hands zeroing on to its members.
+fn passes(kind: Kind, target: &Fact<String>, write_zeroes_max: &Fact<u64>) -> Fact<bool> {
+    match (kind, target.known().map(String::as_str), write_zeroes_max.get()) {
+        // Of the dm targets only linear, stripe and multipath set num_write_zeroes_bios (dm-zoned aside, whose members are
+        // zoned), and one target without it makes the whole table's limit 0: the limit tells what the uuid does not.
+        (Kind::Dm, Some("CRYPT" | THIN), _) => Fact::Known(false),
+        (Kind::Dm, _, Some(limit)) => Fact::Known(limit > 0),
+        (Kind::Dm, Some("mpath"), None) => Fact::Known(true),
+        (Kind::Md, Some("raid0" | "linear"), _) => Fact::Known(true),
+        (Kind::Md, Some(_), _) | (Kind::Bcache, _, _) => Fact::Known(false),
+        (kind, _, _) if kind.is_stack() => target.as_ref().and_then(|_| Fact::ABSENT),
+        _ => Fact::NOT_ASKED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thin_volume_stands_on_a_pool() {
+        let f = crate::facts::testing::facts(
+            "dm-4",
+            &[("sys/block/dm-4/dm/uuid", "LVM-a\n"), ("sys/block/dm-3/dm/uuid", "LVM-b-tpool\n")],
+            &[("sys/block/dm-4/slaves/dm-3", "../../dm-3")],
+        );
+        assert_eq!((f.stack.target, f.stack.passes_zeroing), (Fact::Known(THIN.to_owned()), Fact::Known(false)));
+        assert_eq!(f.stack.members, Fact::Known(vec!["dm-3".to_owned()]));
+    }
+
+    #[test]
+    fn targets_that_pass_zeroing() {
+        let target = |t: &str| if t.is_empty() { Fact::ABSENT } else { Fact::Known(t.to_owned()) };
+        for (kind, t, limit, passes_zeroing) in [
+            (Kind::Dm, "LVM", Fact::Known(1 << 20), Some(true)),
+            (Kind::Dm, "LVM", Fact::Known(0), Some(false)),
+            (Kind::Dm, "LVM", Fact::ABSENT, None),
+            (Kind::Dm, "mpath", Fact::ABSENT, Some(true)),
+            (Kind::Dm, "CRYPT", Fact::ABSENT, Some(false)),
+            (Kind::Dm, "", Fact::ABSENT, None),
+            (Kind::Md, "raid0", Fact::ABSENT, Some(true)),
+            (Kind::Md, "raid1", Fact::Known(1 << 20), Some(false)),
+            (Kind::Md, "", Fact::ABSENT, None),
+            (Kind::Bcache, "", Fact::ABSENT, Some(false)),
+            (Kind::Loop, "", Fact::Known(1 << 20), None),
+        ] {
+            assert_eq!(passes(kind, &target(t), &limit).get(), passes_zeroing, "{kind:?} {t} {limit:?}");
+        }
+    }
+}

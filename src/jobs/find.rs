@@ -1,0 +1,41 @@
+//! Devices by what was typed, or all of them.
+
+use crate::device::display::escape_str;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::jobs::Env;
+use crate::machine::nodes;
+
+/// The whole devices that were named; a partition stands for its disk.
+pub fn named(env: &Env, typed: &str) -> Result<Device> {
+    nodes::resolve(&env.roots.system, typed).map(|t| t.device)
+}
+
+/// A whole device that was named; a partition is refused.
+pub fn whole(env: &Env, typed: &str) -> Result<Device> {
+    let target = nodes::resolve(&env.roots.system, typed)?;
+    match target.partition {
+        None => Ok(target.device),
+        Some(_) => Err(Error::Usage(format!(
+            "{}: a partition; name the whole device {} (a partition can be its --scratch)",
+            escape_str(typed),
+            target.device.node()
+        ))),
+    }
+}
+
+/// The devices that `show` lists. Without `all`: no hidden paths, no empty devices (a loop without a file, a card reader
+/// without a card), no RAM disks and no optical drives.
+pub fn listed(env: &Env, all: bool) -> Result<Vec<Device>> {
+    let root = &env.roots.system;
+    let mut devices = nodes::disks(root)?;
+    if !all {
+        devices.retain(|d| {
+            let hidden = root.flag(&d.attr("hidden")).is(true);
+            let empty = root.number(&d.attr("size")).is(0);
+            let odd = ["sr", "fd", "ram", "mtdblock"].iter().any(|p| d.name.starts_with(p));
+            !hidden && !empty && !odd
+        });
+    }
+    Ok(devices)
+}

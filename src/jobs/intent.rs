@@ -1,0 +1,87 @@
+//! Intents: a durable word, written before the first act of a test, that the test has begun.
+//!
+//! One under `/var/lib/zerocap/intent/` survives the boot: an intent left by another boot means that the test was cut off,
+//! perhaps by the device. One under `/run/zerocap/intent/` says at an event, before `/var` is there, that a test of this
+//! boot is open, so that no queue file is read.
+
+use crate::device::Devnum;
+use crate::error::{Error, Result};
+use crate::facts::Facts;
+use crate::jobs::Env;
+use crate::machine::durable::{Durable, LiveDurable};
+use serde::{Deserialize, Serialize};
+
+/// The word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intent {
+    /// The device's name at the time.
+    pub device: String,
+    /// Its identity's text.
+    pub identity: Option<String>,
+    /// The boot in which the test began.
+    pub boot_id: Option<String>,
+    /// The process that runs the test.
+    pub pid: u32,
+    /// The child that did not answer, once it did not.
+    pub left_behind: Option<u32>,
+    /// When.
+    pub at: String,
+}
+
+fn lasting(env: &Env) -> LiveDurable {
+    LiveDurable::new(env.roots.var().join("intent"), 0o600)
+}
+
+fn of_this_boot(env: &Env) -> LiveDurable {
+    LiveDurable::new(env.roots.run().join("intent"), 0o644)
+}
+
+/// The name under which journal and intent of a device are kept.
+pub fn name(facts: &Facts) -> String {
+    match (&facts.names.identity, facts.device.devnum) {
+        (Some(identity), _) => identity.file_name(),
+        (None, Some(devnum)) => format!("devnum-{devnum}"),
+        (None, None) => "unnamed".to_owned(),
+    }
+}
+
+/// The intents that are kept, with their names.
+pub fn all(env: &Env) -> Result<Vec<(String, Intent)>> {
+    let files = lasting(env);
+    let mut found = Vec::new();
+    for name in files.list()? {
+        let Some(bytes) = files.read(&name)? else { continue };
+        let intent = serde_json::from_slice(&bytes).map_err(|e| Error::Malformed {
+            path: files.shown(&name).display().to_string(),
+            what: format!("not an intent ({e}); remove it once `zerocap recover` has nothing left to do"),
+        })?;
+        found.push((name, intent));
+    }
+    Ok(found)
+}
+
+/// The intent of one device.
+pub fn of(env: &Env, name: &str) -> Result<Option<Intent>> {
+    Ok(all(env)?.into_iter().find(|(n, _)| n == name).map(|(_, intent)| intent))
+}
+
+/// Writes the word, before the first act.
+pub fn begin(env: &Env, name: &str, devnum: Option<Devnum>, intent: &Intent) -> Result<()> {
+    let bytes = serde_json::to_vec(intent).unwrap_or_default();
+    lasting(env).replace(name, &bytes)?;
+    if let Some(devnum) = devnum {
+        of_this_boot(env).replace(&devnum.to_string(), &bytes)?;
+    }
+    Ok(())
+}
+
+/// The test is over and the content is back.
+pub fn end(env: &Env, name: &str, devnum: Option<Devnum>) -> Result<()> {
+    lasting(env).remove(name)?;
+    devnum.map_or(Ok(()), |d| of_this_boot(env).remove(&d.to_string()))
+}
+
+/// Whether a test of this boot is open on a device (by its number, as an event has it).
+pub fn open_in_this_boot(env: &Env, devnum: Devnum) -> bool {
+    matches!(of_this_boot(env).read(&devnum.to_string()), Ok(Some(_)))
+}

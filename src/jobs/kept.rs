@@ -1,0 +1,52 @@
+//! Kept measurements: `/etc/zerocap/devices/<identity>.json`, and for a device without an identity
+//! `/run/zerocap/kept/<major>:<minor>.json` with its diskseq, which does not outlive the device.
+
+use crate::error::{Error, Result};
+use crate::facts::Facts;
+use crate::jobs::Env;
+use crate::machine::durable::{Durable, LiveDurable};
+use crate::verdict::measurement::FORMAT;
+use crate::verdict::Measurement;
+
+/// Where a device's measurement is kept: the directory, and the file's name; `None` where the device has neither an
+/// identity nor a number.
+fn place(env: &Env, facts: &Facts) -> Option<(LiveDurable, String)> {
+    match (&facts.names.identity, facts.device.devnum) {
+        (Some(identity), _) => {
+            Some((LiveDurable::new(env.roots.devices(), 0o644), format!("{}.json", identity.file_name())))
+        }
+        (None, Some(devnum)) => Some((LiveDurable::new(env.roots.run().join("kept"), 0o644), format!("{devnum}.json"))),
+        (None, None) => None,
+    }
+}
+
+/// The kept measurement of a device. A file that makes no sense, or is of another device, is an error that names it.
+pub fn load(env: &Env, facts: &Facts) -> Result<Option<Measurement>> {
+    let Some((files, name)) = place(env, facts) else { return Ok(None) };
+    let Some(bytes) = files.read(&name)? else { return Ok(None) };
+    let malformed = |what: String| Error::Malformed { path: files.shown(&name).display().to_string(), what };
+    let kept: Measurement = serde_json::from_slice(&bytes)
+        .map_err(|e| malformed(format!("not a kept measurement ({e}); remove it or measure again")))?;
+    if kept.format != FORMAT {
+        return Err(malformed(format!("format {} is not {FORMAT}; measure again", kept.format)));
+    }
+    let identity = facts.names.identity.as_ref().map(|i| i.as_str().to_owned());
+    if kept.identity != identity {
+        return Err(malformed("it was kept for a device of another identity; remove it".to_owned()));
+    }
+    // Without an identity the number alone is reused by the next device; the diskseq never is.
+    if identity.is_none() && (kept.diskseq.is_none() || kept.diskseq != facts.names.diskseq.get()) {
+        return Ok(None);
+    }
+    Ok(Some(kept))
+}
+
+/// Keeps a measurement. Gives the file it is in.
+pub fn save(env: &Env, facts: &Facts, measurement: &Measurement) -> Result<Option<std::path::PathBuf>> {
+    let Some((mut files, name)) = place(env, facts) else { return Ok(None) };
+    let path = files.shown(&name);
+    let mut bytes = serde_json::to_vec_pretty(measurement).map_err(|e| Error::file(&path, "write", e))?;
+    bytes.push(b'\n');
+    files.replace(&name, &bytes)?;
+    Ok(Some(path))
+}

@@ -1,0 +1,34 @@
+//! Publishes a verdict: `/run/zerocap/<major>:<minor>.json`, readable by all, old or new, never torn.
+
+use crate::device::Devnum;
+use crate::error::Result;
+use crate::jobs::Env;
+use crate::machine::durable::{Durable, LiveDurable};
+use crate::output::Document;
+
+fn files(env: &Env) -> LiveDurable {
+    LiveDurable::new(env.roots.run(), 0o644)
+}
+
+/// Writes the document of a device; nothing for a device without a number.
+pub fn write(env: &Env, devnum: Option<Devnum>, document: &Document) -> Result<()> {
+    let Some(devnum) = devnum else { return Ok(()) };
+    let text = format!("{}\n", document.json());
+    // Most events change nothing: then nothing is written.
+    if files(env).read(&format!("{devnum}.json"))?.as_deref() == Some(text.as_bytes()) {
+        return Ok(());
+    }
+    files(env).replace(&format!("{devnum}.json"), text.as_bytes())
+}
+
+/// The published document of a device; `None` where there is none, or it is of another device with that number.
+pub fn read(env: &Env, devnum: Devnum, diskseq: Option<u64>) -> Option<Document> {
+    let bytes = files(env).read(&format!("{devnum}.json")).ok()??;
+    let document: Document = serde_json::from_slice(&bytes).ok()?;
+    (document.device.diskseq == diskseq).then_some(document)
+}
+
+/// Removes the document of a device that is gone.
+pub fn remove(env: &Env, devnum: Devnum) -> Result<()> {
+    files(env).remove(&format!("{devnum}.json"))
+}

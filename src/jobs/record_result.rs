@@ -1,0 +1,166 @@
+//! From what a run gave to what is kept: classes, rates, hints, findings. Pure.
+
+use crate::facts::Facts;
+use crate::measure::stats::{self, Decision};
+use crate::measure::trial::{End, MethodRun, Outcome};
+use crate::units::rate;
+use crate::verdict::fingerprint;
+use crate::verdict::measurement::{
+    Hints, Measurement, MethodResult, RecordedHazard, Speedup, TestFinding, FORMAT,
+};
+use crate::words::{Class, FindingCode, Method};
+
+/// What the run was made under.
+#[derive(Debug, Clone)]
+pub struct Conditions {
+    /// When it began, RFC 3339.
+    pub at: String,
+    /// The kind of scratch.
+    pub scratch: String,
+    /// The proof.
+    pub proof: Vec<String>,
+    /// Offsets were multiples of this.
+    pub unit: u64,
+    /// From this ratio on zeroing is fast.
+    pub fast_ratio: f64,
+    /// Bytes written besides the run's own: the put-back.
+    pub put_back: u64,
+}
+
+/// A measurement with nothing in it yet.
+pub fn blank(facts: &Facts, conditions: &Conditions) -> Measurement {
+    let of = fingerprint::lines(facts);
+    Measurement {
+        format: FORMAT,
+        identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
+        diskseq: facts.names.diskseq.get(),
+        at: conditions.at.clone(),
+        kernel: facts.kernel.known().cloned().unwrap_or_default(),
+        fingerprint: fingerprint::digest(&of),
+        fingerprint_of: of,
+        class: Class::Unknown,
+        method: None,
+        zeroes_verified: false,
+        zero_bytes_per_second: None,
+        write_bytes_per_second: None,
+        overwrite_after_zero_bytes_per_second: None,
+        speedup: None,
+        methods: Vec::new(),
+        hints: Hints::default(),
+        hazard: None,
+        findings: Vec::new(),
+        limits: fingerprint::limits(facts),
+        trials: 0,
+        segment_bytes: 0,
+        bytes_written: 0,
+        seconds: 0.0,
+        baseline: "incompressible".to_owned(),
+        scratch: conditions.scratch.clone(),
+        proof: conditions.proof.clone(),
+        inconclusive: None,
+    }
+}
+
+/// What is kept of a run.
+pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurement {
+    let mut m = blank(facts, conditions);
+    m.method = Some(Method::PunchHole);
+    m.trials = u32::try_from(run.pairs.len()).unwrap_or(u32::MAX);
+    m.segment_bytes = run.segment;
+    m.bytes_written = run.bytes_written + conditions.put_back;
+    m.seconds = run.took.as_secs_f64();
+    if run.zero_baseline {
+        m.baseline = "zeroes".to_owned();
+    }
+    m.write_bytes_per_second = rate(run.written.0, run.written.1);
+    m.overwrite_after_zero_bytes_per_second = rate(run.overwritten.0, run.overwritten.1);
+    let deciding = run.methods.iter().find(|r| r.method == Method::PunchHole);
+    m.zero_bytes_per_second = deciding.and_then(|r| rate(r.zeroed.0, r.zeroed.1));
+    m.zeroes_verified = deciding.is_some_and(|r| r.verified == Some(true)) && !matches!(run.end, End::Wrong(_));
+    m.speedup = run.pairs.median().filter(|r| r.is_finite()).map(|median| {
+        let interval = run.pairs.interval();
+        let finite = |e: Option<f64>| e.filter(|e| e.is_finite());
+        Speedup { median, low: finite(interval.low), high: finite(interval.high), confidence: interval.confidence }
+    });
+    m.hints = hints(run, conditions.unit);
+    m.inconclusive = run.inconclusive.map(str::to_owned);
+    m.findings = findings(run);
+    m.class = class(run, &mut m);
+    m.methods = run.methods.iter().map(|r| method(r, m.class)).collect();
+    m
+}
+
+/// The class by what happened, then by the numbers.
+fn class(run: &Outcome, m: &mut Measurement) -> Class {
+    match &run.end {
+        End::Wrong(wrong) => {
+            m.hazard =
+                Some(RecordedHazard { hazard: wrong.hazard, method: Some(wrong.method), text: wrong.text.clone() });
+            return Class::Broken;
+        }
+        End::NotSupported => return Class::None,
+        End::Failed(operation, error) => m.inconclusive = Some(format!("{operation}: {error}")),
+        End::Complete => {}
+    }
+    match run.pairs.decision() {
+        // Median and pooled ratio on different sides: rare long stalls dominate the total, and no class is safe to name.
+        Decision::Above | Decision::Below if run.pairs.stall_dominated() => {
+            let text = "a few slow calls dominate the total time: median and pooled ratio fall on different sides";
+            m.findings.push(TestFinding { code: FindingCode::StallDominated, text: text.to_owned() });
+            m.inconclusive = Some(text.to_owned());
+            Class::Unknown
+        }
+        Decision::Above => Class::Fast,
+        Decision::Below => Class::Slow,
+        Decision::Open => Class::Unknown,
+    }
+}
+
+fn method(run: &MethodRun, class: Class) -> MethodResult {
+    MethodResult {
+        method: run.method,
+        class: (run.method == Method::PunchHole).then_some(class),
+        zero_bytes_per_second: rate(run.zeroed.0, run.zeroed.1),
+        error: run.error.clone(),
+        verified: run.verified,
+    }
+}
+
+fn hints(run: &Outcome, unit: u64) -> Hints {
+    let zero = stats::fit_cost(&run.zero_ladder);
+    let write = stats::fit_cost(&run.write_ladder);
+    Hints {
+        alignment_bytes: Some(unit),
+        chunk_bytes: zero.map(|cost| stats::chunk_bytes(cost, unit, run.segment)),
+        break_even_bytes: zero.zip(write).and_then(|(z, w)| stats::break_even_bytes(z, w)),
+    }
+}
+
+fn findings(run: &Outcome) -> Vec<TestFinding> {
+    let mut found: Vec<TestFinding> = run
+        .changed_limits
+        .iter()
+        .map(|line| TestFinding { code: FindingCode::LimitsChangedByTest, text: line.clone() })
+        .collect();
+    let ratio = |method| run.methods.iter().find(|r| r.method == method && r.error.is_none()).and_then(|r| r.ratio);
+    if let (Some(punch), Some(zeroes)) = (ratio(Method::PunchHole), ratio(Method::WriteZeroes)) {
+        if (punch / zeroes - 1.0).abs() > 0.25 {
+            let text = format!("punch-hole is {punch:.2} times as fast as writing, write-zeroes {zeroes:.2} times");
+            found.push(TestFinding { code: FindingCode::MethodsDisagree, text });
+        }
+    }
+    // Per byte: zeroing and then writing over it, against writing twice.
+    let per_byte = |(bytes, took): (u64, crate::units::Nanos)| (bytes > 0).then(|| took.0 as f64 / bytes as f64);
+    let zeroed = run.methods.iter().find(|r| r.method == Method::PunchHole).and_then(|r| per_byte(r.zeroed));
+    if let (Some(zero), Some(over), Some(write)) = (zeroed, per_byte(run.overwritten), per_byte(run.written)) {
+        let by_zeroing = run.pairs.decision() == Decision::Above;
+        if by_zeroing && zero + over > 2.0 * write {
+            let text = format!(
+                "zeroing and then writing takes {:.1} times as long as writing twice: what zeroing saves, the next write pays",
+                (zero + over) / (2.0 * write)
+            );
+            found.push(TestFinding { code: FindingCode::DeferredCost, text });
+        }
+    }
+    found
+}

@@ -1,0 +1,161 @@
+//! `zerocap recover`: puts back what an interrupted test left, or says why not. Also takes away a temporary partition that
+//! was left, and turns an intent of another boot into what it says of the device.
+
+use crate::error::{Error, Result};
+use crate::facts::{self, Depth, Facts};
+use crate::jobs::intent::{self, Intent};
+use crate::jobs::record_result::{self, Conditions};
+use crate::jobs::{find, kept, measure, Env};
+use crate::machine::child::ChildPort;
+use crate::machine::clock;
+use crate::machine::durable::{Durable, LiveDurable};
+use crate::machine::port::{Act, Port};
+use crate::measure::journal::{self, Journal, Read};
+use crate::measure::recover::{put_back, Outcome, Trust};
+use crate::measure::scratch;
+use crate::units::Nanos;
+use crate::verdict::measurement::{RecordedHazard, TestFinding};
+use crate::words::{Class, FindingCode, Hazard, Method};
+use std::path::PathBuf;
+
+/// What was done for one journal or intent, in words, or why it was not.
+pub type Report = (String, Result<String>);
+
+/// Clears up every journal and intent, or those of one device. `journal`: another directory than the usual one.
+pub fn run(env: &Env, device: Option<&str>, journal: Option<PathBuf>) -> Result<Vec<Report>> {
+    if !env.roots.is_live() {
+        return Err(Error::Usage("a recorded machine is never written to: recover works on the running system".to_owned()));
+    }
+    let only = device.map(|typed| find::named(env, typed)).transpose()?;
+    let root = &env.roots.system;
+    let only = only.map(|d| intent::name(&facts::gather(root, env.port().as_mut(), &d, Depth::Event)));
+    let mut files = LiveDurable::new(journal.unwrap_or_else(|| env.roots.var().join("journal")), 0o600);
+    let mut names: Vec<String> =
+        files.list()?.iter().filter_map(|n| n.strip_suffix(".journal").map(str::to_owned)).collect();
+    names.extend(intent::all(env)?.into_iter().map(|(name, _)| name));
+    names.sort();
+    names.dedup();
+    names.retain(|n| only.as_ref().is_none_or(|o| o == n));
+    Ok(names.into_iter().map(|name| {
+        let report = one(env, &mut files, &name);
+        (name, report)
+    }).collect())
+}
+
+fn one(env: &Env, files: &mut LiveDurable, name: &str) -> Result<String> {
+    let word = intent::of(env, name)?;
+    if let Some(pid) = word.as_ref().and_then(|w| w.left_behind).filter(|_| same_boot(env, word.as_ref())) {
+        if env.roots.system.exists(&format!("proc/{pid}")) {
+            let why = format!("a call is still in flight, pid {pid}; try again once it is gone, or after a restart");
+            return Err(Error::NotSafe { device: name.to_owned(), why });
+        }
+    }
+    let journal_file = format!("{name}.journal");
+    let said = match journal::read(files, &journal_file)? {
+        Read::None => "nothing to put back".to_owned(),
+        Read::Unfinished => {
+            // Never finished means never relied on: the first write to the device comes after the sync.
+            files.remove(&journal_file)?;
+            "nothing was written; an unfinished journal is removed".to_owned()
+        }
+        Read::Whole(journal) => {
+            let facts = device_of(env, &journal, name)?;
+            let said = back(env, &facts, &journal, &files.shown(&journal_file).display().to_string())?;
+            files.remove(&journal_file)?;
+            said
+        }
+    };
+    if let Some(word) = word {
+        conclude(env, name, &word)?;
+    }
+    Ok(said)
+}
+
+fn same_boot(env: &Env, word: Option<&Intent>) -> bool {
+    word.is_some_and(|w| w.boot_id.is_some() && w.boot_id == clock::boot_id(&env.roots.system))
+}
+
+/// The device that a journal belongs to: by identity; without one by diskseq in the same boot.
+fn device_of(env: &Env, journal: &Journal, name: &str) -> Result<Facts> {
+    let root = &env.roots.system;
+    let header = &journal.header;
+    let mut port = env.port();
+    let found: Vec<Facts> = find::listed(env, false)?
+        .iter()
+        .map(|d| facts::gather(root, port.as_mut(), d, Depth::Event))
+        .filter(|f| match &header.identity {
+            Some(id) => f.names.identity.as_ref().is_some_and(|i| i.as_str() == id),
+            None => {
+                header.boot_id.is_some()
+                    && header.boot_id == clock::boot_id(root)
+                    && header.diskseq.is_some()
+                    && f.names.diskseq.get() == header.diskseq
+            }
+        })
+        .collect();
+    let none = |why: &str| Error::NotSafe { device: name.to_owned(), why: format!("{why}; the journal is kept") };
+    match <[Facts; 1]>::try_from(found) {
+        Ok([facts]) => Ok(facts),
+        Err(found) if found.is_empty() => Err(none("the device of this journal is not present")),
+        Err(_) => Err(none("several devices bear the identity of this journal")),
+    }
+}
+
+fn back(env: &Env, facts: &Facts, journal: &Journal, shown: &str) -> Result<String> {
+    let proof = scratch::of_journal(&env.roots.system, &facts.device, &journal.header)?;
+    let mut port = ChildPort::new(Nanos::from_secs(120));
+    let not_back = |what: String| Error::NotPutBack { device: facts.device.node(), what, journal: shown.to_owned() };
+    let result = match port.act(&proof.range, &Act::Open).value {
+        Err(e) => Err(not_back(format!("open for writing: {e}"))),
+        Ok(_) => match put_back(&mut port, &proof.range, journal, Trust::Nobody) {
+            Ok(Outcome::Back(0)) => Ok("the content was as before".to_owned()),
+            Ok(Outcome::Back(bytes)) => Ok(format!("{bytes} bytes put back and read back")),
+            Ok(Outcome::Foreign(offset)) => Err(not_back(format!(
+                "byte {} of the device was written by somebody else since; nothing was changed. If the new content is \
+                 wanted, remove the journal",
+                proof.range.node_offset + offset
+            ))),
+            Err(e) => Err(not_back(format!("{}: {}", e.operation, e.error))),
+        },
+    };
+    port.close();
+    measure::drop_partition(&proof, &mut |_| {});
+    result
+}
+
+/// What an intent that was left says of the device: cut off once is a remark, cut off twice, or a recorded deadline, is a
+/// hazard. A measurement or hazard that is kept already stays as it is.
+fn conclude(env: &Env, name: &str, word: &Intent) -> Result<()> {
+    let root = &env.roots.system;
+    let mut port = env.port();
+    let device = find::listed(env, false)?
+        .iter()
+        .map(|d| facts::gather(root, port.as_mut(), d, Depth::Event))
+        .find(|f| intent::name(f) == name);
+    let Some(facts) = device else {
+        // Of a device that is not here nothing can be kept; its intent waits for it.
+        return Ok(());
+    };
+    let kept_before = kept::load(env, &facts).ok().flatten();
+    if kept_before.as_ref().is_none_or(|m| m.hazard.is_none() && m.at < word.at) && !same_boot(env, Some(word)) {
+        let conditions = Conditions {
+            at: word.at.clone(),
+            scratch: String::new(),
+            proof: Vec::new(),
+            unit: 0,
+            fast_ratio: 0.0,
+            put_back: 0,
+        };
+        let mut m = record_result::blank(&facts, &conditions);
+        let before = kept_before.is_some_and(|k| k.findings.iter().any(|f| f.code == FindingCode::TestInterrupted));
+        let text = format!("the test of {} was cut off by the end of that boot", word.at);
+        if before || word.left_behind.is_some() {
+            m.class = Class::Broken;
+            m.hazard =
+                Some(RecordedHazard { hazard: Hazard::NoAnswer, method: Some(Method::PunchHole), text: text.clone() });
+        }
+        m.findings.push(TestFinding { code: FindingCode::TestInterrupted, text });
+        kept::save(env, &facts, &m)?;
+    }
+    intent::end(env, name, facts.device.devnum)
+}

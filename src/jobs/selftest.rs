@@ -1,0 +1,171 @@
+//! `zerocap selftest`: the whole main job on a throw-away loop device, with its state in a temporary directory. Without
+//! root or loop devices the same on a simulated device, named as such.
+
+use crate::error::{Error, Result};
+use crate::fact::Fact;
+use crate::jobs::measure::{self, Answer, Request};
+use crate::jobs::udev_event::{self, Event};
+use crate::jobs::{find, Env};
+use crate::machine::durable::SimulatedDurable;
+use crate::machine::port::{Act, Done, Port};
+use crate::machine::simulated::{Model, SimulatedPort, Zeroing};
+use crate::machine::{loop_device, pattern, Roots};
+use crate::measure::journal::{self, simulated_header};
+use crate::measure::recover::{self, Trust};
+use crate::measure::scratch::{self, Where};
+use crate::measure::stats::{Decision, Sequential};
+use crate::measure::trial::{self, Plan, Watch};
+use crate::units::{Nanos, MIB};
+use crate::words::Class;
+use std::path::Path;
+
+/// Size of the throw-away device.
+const SIZE: u64 = 64 * MIB;
+
+/// One step: what it was, and whether it held.
+pub type Step = (String, bool);
+
+/// Runs it. `say` gets each step as it is done. Whether all held.
+pub fn run(say: &mut dyn FnMut(&str)) -> Result<bool> {
+    let mut all = true;
+    let mut step = |(text, held): Step| {
+        all &= held;
+        say(&format!("{} {text}", if held { "ok  " } else { "FAIL" }));
+    };
+    let steps = match on_loop() {
+        Ok(steps) => steps,
+        Err(e) => {
+            step((format!("no loop device can be used ({e}); a SIMULATED device is used instead"), true));
+            on_simulated()?
+        }
+    };
+    steps.into_iter().for_each(&mut step);
+    surroundings()?.into_iter().for_each(|(text, there)| {
+        say(&format!("{} {text}", if there { "ok  " } else { "note" }));
+    });
+    Ok(all)
+}
+
+/// Content that is neither zero nor regular.
+fn content() -> Vec<u8> {
+    let mut bytes = vec![0u8; SIZE as usize];
+    pattern::fill(&mut bytes, 0x5e1f_7e57, 0, 0);
+    // A quarter of zeroes: put-back must bring those back too.
+    bytes[20 * MIB as usize..36 * MIB as usize].fill(0);
+    bytes
+}
+
+fn on_loop() -> Result<Vec<Step>> {
+    if !rustix::process::geteuid().is_root() {
+        return Err(Error::Usage("not root".to_owned()));
+    }
+    let dir = loop_device::private_directory()?;
+    let result = on_loop_in(&dir);
+    let removed = loop_device::remove_directory(&dir);
+    result.and_then(|steps| removed.map(|()| steps))
+}
+
+fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
+    let before = content();
+    let device = loop_device::attach(&dir.join("disk"), &before)?;
+    let env = Env { roots: Roots { system: Roots::new(None, None)?.system.guarded(), state: dir.join("state") } };
+    let mut steps = vec![(format!("a throw-away loop device is attached: {}", device.node), true)];
+    let request = Request {
+        device: device.node.clone(),
+        place: Where::Range { offset: 16 * MIB, length: 32 * MIB },
+        thin_ok: false,
+        dry_run: false,
+        journal: Some(dir.join("journal")),
+        max_bytes: 512 * MIB,
+        max_seconds: 60,
+        deadline: None,
+        verbose: false,
+    };
+    let document = match measure::run(&env, &request, &mut |_| {})? {
+        Answer::Verdict(document) => document,
+        Answer::Planned(_) => return Err(Error::Usage("a plan where a test was asked for".to_owned())),
+    };
+    steps.push((format!("measured: {}", crate::output::detail::sentence(&document)), document.class != Class::Broken));
+    let verified = document.zeroes_verified == Some(true);
+    steps.push(("every zeroed byte was read back as zero".to_owned(), verified));
+    steps.push(("the whole device holds what it held before".to_owned(), loop_device::content(&device.node)? == before));
+    let found = find::named(&env, &device.node)?;
+    let event = Event { action: "change".to_owned(), devnum: found.devnum };
+    let lines = udev_event::run(&env, &device.node, &event).unwrap_or_else(|e| e);
+    let wanted = format!("ZEROCAP_CLASS={}", document.class);
+    steps.push((format!("an event answers from what was kept: {wanted}"), lines.lines().any(|l| l == wanted)));
+    let published = found.devnum.is_some_and(|d| dir.join(format!("state/run/zerocap/{d}.json")).is_file());
+    steps.push(("the verdict is published for other programs".to_owned(), published));
+    Ok(steps)
+}
+
+struct Quiet;
+
+impl Watch for Quiet {
+    fn limits(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+    fn pair(&mut self, _: usize, _: Nanos, _: Nanos, _: &Sequential) {}
+    fn stop(&mut self) -> bool {
+        false
+    }
+}
+
+/// The same on a simulated device whose truth is known: zeroing is 8 times as fast as writing.
+fn on_simulated() -> Result<Vec<Step>> {
+    let model = Model {
+        write_ns_per_mib: 8_000_000,
+        zero_ns_per_mib: 1_000_000,
+        call_ns: 10_000,
+        jitter_percent: 10,
+        zeroing: Zeroing::Real,
+    };
+    let before = content();
+    let mut port = SimulatedPort::new(model, before.clone(), 1);
+    let range = scratch::simulated(SIZE);
+    let plan = Plan {
+        seed: 7,
+        unit: 4096,
+        start: 16 * MIB,
+        length: 32 * MIB,
+        fast_ratio: 2.0,
+        max_bytes: 512 * MIB,
+        max_time: Nanos::from_secs(60),
+        write_zeroes: Ok(()),
+    };
+    let mut files = SimulatedDurable::default();
+    let header = simulated_header(plan.seed, SIZE, vec![(plan.start, plan.length)]);
+    journal::write(&mut files, "simulated.journal", &header, |offset, length| {
+        match port.act(&range, &Act::Read { offset, length }).value {
+            Ok(Done::Bytes(bytes)) => Ok(bytes),
+            other => Err(Error::Usage(format!("a simulated read gave {other:?}"))),
+        }
+    })?;
+    let outcome = trial::run(&mut port, &range, &plan, &mut Quiet);
+    let fast = outcome.pairs.decision() == Decision::Above;
+    let back = match journal::read(&files, "simulated.journal")? {
+        journal::Read::Whole(j) => recover::put_back(&mut port, &range, &j, Trust::Held).is_ok(),
+        _ => false,
+    };
+    Ok(vec![
+        ("SIMULATED device, zeroing 8 times as fast as writing: found fast".to_owned(), fast),
+        ("SIMULATED device: the content was put back".to_owned(), back && port.content == before),
+    ])
+}
+
+/// What of the installation and the kernel is there.
+fn surroundings() -> Result<Vec<Step>> {
+    let root = Roots::new(None, None)?.system;
+    let there = |paths: &[&str]| paths.iter().any(|p| root.exists(p));
+    let rule = there(&["etc/udev/rules.d/90-zerocap.rules", "usr/lib/udev/rules.d/90-zerocap.rules", "lib/udev/rules.d/90-zerocap.rules"]);
+    let unit = there(&["usr/lib/systemd/system/zerocap-recover.service", "etc/systemd/system/zerocap-recover.service", "lib/systemd/system/zerocap-recover.service"]);
+    let knob = match root.list("sys/block") {
+        Fact::Known(names) => names.iter().any(|n| root.exists(&format!("sys/block/{n}/queue/write_zeroes_unmap_max_bytes"))),
+        Fact::Unknown(_) => false,
+    };
+    Ok(vec![
+        (format!("the udev rule is {}", if rule { "installed" } else { "not installed (make install)" }), rule),
+        (format!("zerocap-recover.service is {}", if unit { "installed" } else { "not installed (make install)" }), unit),
+        (format!("the kernel {} write_zeroes_unmap_max_bytes (Linux 6.17)", if knob { "has" } else { "has no" }), knob),
+    ])
+}

@@ -1,0 +1,12 @@
+//! The timed and verified test: where it may write (`scratch`), in what order (`order`), one run of it (`trial`), when it
+//! stops (`stats`), and how the content comes back (`journal`, `recover`).
+//!
+//! Knows nothing of verdicts: numbers and what happened come out. Every write to a device starts in `scratch` with a proof.
+
+pub mod journal;
+pub mod order;
+pub mod partition_table;
+pub mod recover;
+pub mod scratch;
+pub mod stats;
+pub mod trial;

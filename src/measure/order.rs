@@ -1,0 +1,21 @@
+//! The methods in the order that is safe to try them in. Pure.
+//!
+//! A rejected WRITE SAME without the UNMAP bit makes sd withdraw the offload (fieldguide 1.7), so what asks to deallocate
+//! goes first, what asks not to goes after it, and what promises nothing goes late.
+
+use crate::words::Method;
+
+/// After the deciding method, in this order.
+pub const SCREENED: &[Method] =
+    &[Method::WriteZeroes, Method::ZeroRange, Method::BlkZeroOut, Method::BlkDiscard, Method::WriteZeros];
+
+/// The method that the class is about: never falls back to writing.
+pub const DECIDING: Method = Method::PunchHole;
+
+/// Pairs of a screening.
+pub const SCREENING_PAIRS: u32 = 3;
+
+/// Whether success promises that zeroes are read afterwards.
+pub const fn promises_zeroes(method: Method) -> bool {
+    !matches!(method, Method::BlkDiscard)
+}

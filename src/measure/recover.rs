@@ -1,0 +1,129 @@
+//! Puts journalled content back, block by block, and refuses where anybody else has written.
+//!
+//! A unit of 512 bytes that holds its journalled content stays; one that holds this run's pattern or zeroes is put back;
+//! any other one means that somebody wrote there since: nothing is put back and the journal stays. The whole range is
+//! looked at before the first write. The range comes from `scratch`, with its own proof.
+
+use crate::machine::pattern::{self, UNIT};
+use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
+use crate::measure::journal::Journal;
+use crate::words::Method;
+
+/// Bytes looked at in one read.
+const CHUNK: u64 = 1 << 20;
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The journalled content is there, checked by reading; so many bytes were written for it.
+    Back(u64),
+    /// A block that is neither journalled, nor ours, nor zero: its byte offset on the node.
+    Foreign(u64),
+}
+
+/// Why it could not be done; the journal must be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    /// The operation.
+    pub operation: String,
+    /// What came back.
+    pub error: ActError,
+}
+
+/// Whether foreign blocks are possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// The range was held exclusively since the journal was written: whatever is there is the test's doing.
+    Held,
+    /// Somebody may have written since.
+    Nobody,
+}
+
+/// Puts the content back. `range` must be open on the port.
+pub fn put_back(port: &mut dyn Port, range: &ScratchRange, journal: &Journal, trust: Trust) -> Result<Outcome, Failed> {
+    let mut todo: Vec<(u64, u64)> = Vec::new();
+    for (start, old) in chunks(journal) {
+        let now = read(port, range, start, old.len() as u64)?;
+        for (i, (have, want)) in now.chunks(UNIT).zip(old.chunks(UNIT)).enumerate() {
+            let offset = start + (i * UNIT) as u64;
+            if have == want {
+                continue;
+            }
+            let ours = have.iter().all(|b| *b == 0) || pattern::is_ours(have, journal.header.seed, range.node_offset + offset);
+            if !ours && trust == Trust::Nobody {
+                return Ok(Outcome::Foreign(offset));
+            }
+            push_block(&mut todo, offset, range.logical_block);
+        }
+    }
+    let mut written = 0;
+    for (start, length) in todo {
+        written += length;
+        restore(port, range, journal, start, length)?;
+    }
+    for (start, old) in chunks(journal) {
+        if read(port, range, start, old.len() as u64)? != old {
+            let operation = format!("read back what was put back at byte {start}");
+            return Err(Failed { operation, error: ActError::NotAllowed("it differs from the journal".to_owned()) });
+        }
+    }
+    Ok(Outcome::Back(written))
+}
+
+/// The journalled content in pieces of at most [`CHUNK`], with their offsets on the node.
+fn chunks(journal: &Journal) -> impl Iterator<Item = (u64, &[u8])> {
+    journal.header.spans.iter().enumerate().flat_map(|(i, (offset, _))| {
+        let content = journal.span(i).unwrap_or(&[]);
+        content.chunks(CHUNK as usize).enumerate().map(move |(n, piece)| (offset + n as u64 * CHUNK, piece))
+    })
+}
+
+/// Adds the logical block of a unit to a sorted list of spans, each of at most [`CHUNK`].
+fn push_block(todo: &mut Vec<(u64, u64)>, offset: u64, block: u64) {
+    let block = block.max(UNIT as u64);
+    let start = offset / block * block;
+    match todo.last_mut() {
+        Some((from, length)) if start < *from + *length => {}
+        Some((from, length)) if start == *from + *length && *length < CHUNK => *length += block,
+        _ => todo.push((start, block)),
+    }
+}
+
+fn read(port: &mut dyn Port, range: &ScratchRange, offset: u64, length: u64) -> Result<Vec<u8>, Failed> {
+    match port.act(range, &Act::Read { offset, length }).value {
+        Ok(Done::Bytes(bytes)) if bytes.len() as u64 == length => Ok(bytes),
+        Ok(_) => Err(failed("read", offset, ActError::NotAllowed("no bytes came".to_owned()))),
+        Err(e) => Err(failed("read", offset, e)),
+    }
+}
+
+fn failed(what: &str, offset: u64, error: ActError) -> Failed {
+    Failed { operation: format!("{what} at byte {offset}"), error }
+}
+
+/// Puts one span back. Where the device provisions thinly, zeroes are put back by a punch that is checked by reading, so
+/// that they do not stay mapped; a device that does not punch gets them written.
+fn restore(port: &mut dyn Port, range: &ScratchRange, journal: &Journal, offset: u64, length: u64) -> Result<(), Failed> {
+    let Some(bytes) = content_at(journal, offset, length) else {
+        return Err(failed("find the journalled content of", offset, ActError::NotAllowed("it is not journalled".to_owned())));
+    };
+    if journal.header.thin && bytes.iter().all(|b| *b == 0) {
+        let punched = port.act(range, &Act::Zero { method: Method::PunchHole, offset, length }).value.is_ok();
+        let check = Act::Verify { offset, length, fill: Fill::Zeroes };
+        if punched && matches!(port.act(range, &check).value, Ok(Done::Ok)) {
+            return Ok(());
+        }
+    }
+    match port.act(range, &Act::PutBack { offset, bytes }).value {
+        Ok(_) => Ok(()),
+        Err(e) => Err(failed("write back", offset, e)),
+    }
+}
+
+fn content_at(journal: &Journal, offset: u64, length: u64) -> Option<Vec<u8>> {
+    journal.header.spans.iter().enumerate().find_map(|(i, (start, span))| {
+        let from = offset.checked_sub(*start)?;
+        let end = from.checked_add(length).filter(|end| end <= span)?;
+        Some(journal.span(i)?.get(from as usize..end as usize)?.to_vec())
+    })
+}

@@ -1,0 +1,194 @@
+#![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
+
+use super::*;
+
+/// splitmix64: every run of the tests sees the same numbers.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    fn one_in(&mut self, n: u64) -> bool {
+        self.next() % n == 0
+    }
+}
+
+fn pairs_needed(contrary: usize) -> usize {
+    (contrary..).find(|&n| ln_stake(n - contrary, n) >= LIMIT.ln()).unwrap()
+}
+
+#[test]
+fn pairs_needed_are_as_the_text_says() {
+    assert_eq!([0, 1, 2, 3].map(pairs_needed), [13, 17, 21, 25]);
+    let mut s = Sequential::new(2.0, ALPHA);
+    for i in 1..=13 {
+        assert_eq!(s.decision(), Decision::Open, "after {}", i - 1);
+        s.push(Nanos(2900 + i), Nanos(1000));
+    }
+    assert_eq!((s.decision(), s.len()), (Decision::Above, 13));
+    assert_eq!(s.interval(), Interval { low: Some(2.901), high: Some(2.913), confidence: 0.999 });
+    assert_eq!(s.median(), Some(2.907));
+    let mut s = Sequential::new(2.0, ALPHA);
+    (0..13).for_each(|_| s.push(Nanos(1500), Nanos(1000)));
+    assert_eq!(s.decision(), Decision::Below);
+}
+
+#[test]
+fn the_bets_are_a_test_martingale() {
+    assert!((BETS.iter().map(|b| b.1).sum::<f64>() - 1.0).abs() < 1e-12, "the stake must start at 1");
+    assert!(BETS.iter().all(|b| b.0 >= 0.5 && b.0 < 1.0));
+    for n in 0..60 {
+        for s in 0..=n {
+            let now = ln_stake(s, n).exp();
+            let mean = (ln_stake(s + 1, n + 1).exp() + ln_stake(s, n + 1).exp()) / 2.0;
+            assert!((mean / now - 1.0).abs() < 1e-9, "{s} of {n}");
+            assert!(s == 0 || ln_stake(s, n) > ln_stake(s - 1, n), "grows with s");
+        }
+    }
+}
+
+/// All paths of so many signs, each "for" with probability `q`: the probability that the limit is ever reached.
+fn reached(q: f64, pairs: usize) -> f64 {
+    let (mut alive, mut reached) = (vec![1.0f64], 0.0);
+    for n in 1..=pairs {
+        let mut next = vec![0.0; n + 1];
+        for (s, p) in alive.iter().enumerate() {
+            next[s] += p * (1.0 - q);
+            next[s + 1] += p * q;
+        }
+        if let Some(c) = least_rejecting(n, LIMIT.ln()) {
+            reached += next[c..].iter().sum::<f64>();
+            next[c..].fill(0.0);
+        }
+        alive = next;
+    }
+    reached
+}
+
+#[test]
+fn the_exact_error_is_half_of_the_promise_each_way() {
+    let coin = reached(0.5, 500);
+    // The expected stake of the paths still open is the probability that the bets' own coins would still be open.
+    let open: f64 = BETS.iter().map(|&(p, w)| w * (1.0 - reached(p, 500))).sum();
+    let ever = coin + open / LIMIT;
+    assert!(ever <= ALPHA / 2.0 && ever > ALPHA / 2.2, "{ever}");
+    assert!(reached(0.45, 500) < coin && reached(0.9, 32) > 0.9);
+}
+
+#[test]
+fn least_rejecting_is_the_least() {
+    for n in 0..200 {
+        let plain = (0..=n).find(|&s| ln_stake(s, n) >= LIMIT.ln());
+        assert_eq!(least_rejecting(n, LIMIT.ln()), plain, "{n}");
+    }
+}
+
+#[test]
+fn answer_and_interval_agree_and_ties_decide_nothing() {
+    let mut random = Random(1);
+    for _ in 0..300 {
+        let mut s = Sequential::new(2.0, ALPHA);
+        while s.decision() == Decision::Open && s.len() < 60 {
+            s.push(Nanos(1000 + random.next() % 2600), Nanos(1000));
+            let i = s.interval();
+            assert_eq!(s.decision() == Decision::Above, i.low.is_some_and(|l| l > 2.0));
+            assert_eq!(s.decision() == Decision::Below, i.high.is_some_and(|h| h < 2.0));
+            let m = s.median().unwrap();
+            assert!(i.low.is_none_or(|l| l <= m) && i.high.is_none_or(|h| m <= h));
+        }
+    }
+    let mut s = Sequential::new(2.0, ALPHA);
+    (0..1000).for_each(|_| s.push(Nanos(2000), Nanos(1000)));
+    assert_eq!((s.decision(), s.interval().low, s.interval().high), (Decision::Open, Some(2.0), Some(2.0)));
+}
+
+#[test]
+fn simulated_errors_are_rare() {
+    let mut random = Random(2);
+    let (mut above, mut below, mut missed, runs) = (0, 0, 0, 4000);
+    for _ in 0..runs {
+        let mut s = Sequential::new(2.0, ALPHA);
+        let mut narrowest = (0.0f64, f64::INFINITY);
+        for _ in 0..100 {
+            let t = if random.one_in(2) { 1900 - random.next() % 900 } else { 2100 + random.next() % 9000 };
+            s.push(Nanos(t), Nanos(1000));
+            let i = s.interval();
+            narrowest = (narrowest.0.max(i.low.unwrap_or(0.0)), narrowest.1.min(i.high.unwrap_or(f64::INFINITY)));
+        }
+        above += u32::from(s.decision() == Decision::Above);
+        below += u32::from(s.decision() == Decision::Below);
+        missed += u32::from(narrowest.0 > 2.0 || narrowest.1 < 2.0);
+    }
+    assert!(above <= 11 && below <= 11 && missed <= 18, "{above} {below} {missed} of {runs}");
+}
+
+#[test]
+fn no_time_at_all_divides_by_nothing() {
+    let mut s = Sequential::new(2.0, ALPHA);
+    assert_eq!((s.median(), s.pooled(), s.stall_dominated(), s.is_empty()), (None, None, false, true));
+    assert_eq!(s.interval(), Interval { low: None, high: None, confidence: 0.999 });
+    (0..13).for_each(|_| s.push(Nanos(5_000_000), Nanos(0)));
+    assert_eq!((s.decision(), s.pooled()), (Decision::Above, Some(65_000_000.0)));
+    let mut s = Sequential::new(2.0, ALPHA);
+    (0..13).for_each(|_| s.push(Nanos(0), Nanos(0)));
+    assert_eq!((s.decision(), s.median()), (Decision::Below, Some(1.0)));
+    s.push(Nanos(u64::MAX), Nanos(u64::MAX));
+    s.push(Nanos(u64::MAX), Nanos(u64::MAX));
+    assert!(s.pooled().unwrap().is_finite());
+}
+
+#[test]
+fn stalls_show() {
+    let mut s = Sequential::new(2.0, ALPHA);
+    (0..11).for_each(|_| s.push(Nanos(3000), Nanos(1000)));
+    assert!(!s.stall_dominated());
+    s.push(Nanos(3000), Nanos(100_000));
+    assert!(s.stall_dominated());
+}
+
+#[test]
+fn many_pairs_stay_finite() {
+    assert!(ln_stake(1_000_000, 1_000_000).is_finite() && ln_stake(0, 1_000_000).is_finite());
+    let c = least_rejecting(100_000, LIMIT.ln()).unwrap();
+    assert!(c > 50_000 && c < 56_000, "{c}");
+}
+
+#[test]
+fn medians() {
+    assert_eq!(median(&mut []), None);
+    assert_eq!(median(&mut [3.0, 1.0, 2.0]), Some(2.0));
+    assert_eq!(median(&mut [4.0, 1.0, 2.0, 3.0]), Some(2.5));
+}
+
+#[test]
+fn costs() {
+    let ladder: Vec<(u64, u64)> = (0..8).map(|i| 4096u64 << i).map(|b| (b, 50_000 + b / 2)).collect();
+    let cost = fit_cost(&ladder).unwrap();
+    assert_eq!((cost.per_command_ns, cost.per_byte_ns), (50_000.0, 0.5));
+    let mut stalled = ladder.clone();
+    stalled[3].1 = 900_000_000;
+    let robust = fit_cost(&stalled).unwrap();
+    assert!((robust.per_byte_ns - 0.5).abs() < 0.2 && robust.per_command_ns < 60_000.0, "{robust:?}");
+    assert_eq!(fit_cost(&[]), None);
+    assert_eq!(fit_cost(&[(4096, 1), (4096, 2)]), None);
+    assert_eq!(fit_cost(&[(1, 10), (2, 5)]).map(|c| c.per_byte_ns), Some(0.0));
+
+    let (zero, write) =
+        (Cost { per_command_ns: 100_000.0, per_byte_ns: 0.0 }, Cost { per_command_ns: 20_000.0, per_byte_ns: 0.5 });
+    assert_eq!(break_even_bytes(zero, write), Some(160_000));
+    assert_eq!(break_even_bytes(write, zero), None);
+    assert_eq!(break_even_bytes(zero, zero), Some(0));
+    assert_eq!(break_even_bytes(zero, Cost { per_command_ns: 0.0, per_byte_ns: 1e-18 }), None);
+    assert_eq!(break_even_bytes(zero, Cost { per_command_ns: 0.0, per_byte_ns: 0.0 }), None);
+
+    assert_eq!(chunk_bytes(write, 4096, 1 << 30), 524_288);
+    assert_eq!(chunk_bytes(write, 1 << 20, 1 << 30), 1 << 20);
+    assert_eq!(chunk_bytes(zero, 4096, 2_147_483_136), 1 << 30);
+    assert_eq!(chunk_bytes(write, 4096, 65_537), 65_536);
+    assert_eq!((chunk_bytes(write, 0, 0), chunk_bytes(write, u64::MAX, u64::MAX)), (1, 1 << 63));
+}

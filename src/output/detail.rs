@@ -1,0 +1,63 @@
+//! The detail view of one device: the answer in one sentence, then what it rests on.
+
+use crate::output::Document;
+use crate::units::{human_bytes, human_rate};
+use crate::words::Class;
+use std::io::{self, Write};
+
+/// The answer in one sentence.
+pub fn sentence(d: &Document) -> String {
+    let name = &d.device.name;
+    let answer = match d.class {
+        Class::Fast => "zeroes fast",
+        Class::Slow => "zeroes no faster than it writes",
+        Class::None => "has no zeroing offload: the kernel would write the zeroes itself",
+        Class::Unknown => "is not known to zero fast",
+        Class::Broken => "must not be trusted with zeroing",
+    };
+    if d.reason.is_empty() { format!("{name} {answer}.") } else { format!("{name} {answer}: {}.", d.reason) }
+}
+
+/// Writes the view.
+pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
+    writeln!(out, "{}", sentence(d))?;
+    let mut row = |name: &str, value: String| writeln!(out, "  {name:<12} {value}");
+    let text = |v: &Option<String>| v.clone().unwrap_or_else(|| "-".to_owned());
+    let size = d.device.size_bytes.map_or("-".to_owned(), human_bytes);
+    row("device", format!("{} ({}, {size})", d.device.node, text(&d.device.transport)))?;
+    row("model", format!("{}, firmware {}", text(&d.device.model), text(&d.device.firmware)))?;
+    row("identity", text(&d.device.identity))?;
+    if !d.device.members.is_empty() {
+        row("made of", d.device.members.join(", "))?;
+    }
+    row("class", format!("{}, {}", d.class, d.basis.map_or("no basis".to_owned(), |b| format!("basis {b}"))))?;
+    row("expected", format!("{} (from the claims alone)", d.expected))?;
+    if let Some(m) = &d.measured {
+        let rate = |r: Option<u64>| r.map_or("-".to_owned(), human_rate);
+        row("zeroing", format!("{} by {}", rate(d.zero_bytes_per_second), d.method.map_or("-", |m| m.as_str())))?;
+        row("writing", format!("{} (over a zeroed range {})", rate(d.write_bytes_per_second), rate(d.overwrite_after_zero_bytes_per_second)))?;
+        if let Some(s) = &d.speedup {
+            let end = |e: Option<f64>| e.map_or("?".to_owned(), |e| format!("{e:.2}"));
+            row("speedup", format!("{:.2}x ({} to {}, confidence {})", s.median, end(s.low), end(s.high), s.confidence))?;
+        }
+        let verified = if d.zeroes_verified == Some(true) { "all of it read back as zero" } else { "not verified" };
+        row("measured", format!("{} on kernel {}, {} pairs of {}, {verified}", m.at, m.kernel, m.trials, human_bytes(m.segment_bytes)))?;
+        for method in &d.methods {
+            let rate = method.zero_bytes_per_second.map_or("-".to_owned(), human_rate);
+            let note = match (&method.error, method.verified) {
+                (Some(e), _) => e.clone(),
+                (None, Some(true)) => "verified".to_owned(),
+                (None, _) => "promises no zeroes".to_owned(),
+            };
+            row("", format!("{:<13} {rate:>10}  {note}", method.method.as_str()))?;
+        }
+    }
+    for t in &d.tunables {
+        let now = t.now.as_ref().map_or(String::new(), |n| format!(", now {n}"));
+        row("tunable", format!("{} wanted {}{now} ({})", t.path, t.wanted, t.why))?;
+    }
+    for f in &d.findings {
+        row(f.severity.as_str(), format!("{}: {}", f.code, f.text))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! Renderers of one document: JSON, table, detail, udev properties. They write what they are given and decide nothing.
+
+pub mod detail;
+pub mod document;
+pub mod probe;
+pub mod properties;
+pub mod table;
+
+pub use document::Document;

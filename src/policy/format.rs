@@ -1,0 +1,257 @@
+//! The form of the administrators' rules: TOML text in, rules and problems out. Reads no file, compiles no regex.
+//!
+//! A file is a list of `[[rule]]`:
+//! ```toml
+//! [[rule]]
+//! # Which devices: every key that is given must fit. Regular expressions over the whole value (`^(?:…)$`), ASCII classes.
+//! vendor   = "Dell.*"
+//! model    = "PERC H7[0-9]{2}"
+//! # also: kind, firmware, serial, path, driver; `identity` is exact text, no expression
+//! # What is wished for them:
+//! class          = "slow"          # pins it: fast slow none unknown broken
+//! accept         = "no-answer"     # the pin also overrides this hazard
+//! hazard         = "old-data-left" # known of these devices: old-data-left zeroing-error no-answer
+//! measure        = "never"         # or "auto": by a unit, once, where `scratch` says
+//! scratch        = "label"         # as WHERE of zerocap measure
+//! fast_ratio     = 2.0             # from this speedup on zeroing is fast
+//! knob_off_below = 1.0             # the kernel's knob goes to 0 where the speedup is surely below this
+//! manage_knob    = true
+//! why            = "support case 1234"
+//! ```
+//! A rule without any of the first keys fits every device. A rule with an unknown key or a value that makes no sense is
+//! told as `file:line: what` and not used, as half a rule could fit more devices than was meant; the other rules work.
+//! Text that is no TOML spoils its file for the same reason: after a lost line nobody knows which rule the next key
+//! belongs to.
+
+use super::{Measure, Sourced};
+use crate::device::display::escape_str;
+use crate::words::{Class, Hazard};
+use std::str::FromStr;
+use std::sync::OnceLock;
+use toml::de::{DeTable, DeValue};
+use toml::Spanned;
+
+/// A property of a device that a rule may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// What drives it: `nvme`, `scsi`, `virtio`, …
+    Kind,
+    /// The vendor, as the device spells it.
+    Vendor,
+    /// The model.
+    Model,
+    /// The firmware revision.
+    Firmware,
+    /// The serial number.
+    Serial,
+    /// The path of its node: `/dev/sda`.
+    Path,
+    /// The kernel driver's name.
+    Driver,
+    /// The stable identity; compared as it is.
+    Identity,
+}
+
+impl Key {
+    /// Every key with its spelling.
+    pub const ALL: [(Key, &'static str); 8] = [
+        (Key::Identity, "identity"),
+        (Key::Kind, "kind"),
+        (Key::Vendor, "vendor"),
+        (Key::Model, "model"),
+        (Key::Firmware, "firmware"),
+        (Key::Serial, "serial"),
+        (Key::Path, "path"),
+        (Key::Driver, "driver"),
+    ];
+}
+
+/// A condition on one property.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    /// On which property.
+    pub key: Key,
+    /// The text as written.
+    pub text: String,
+    /// File and line.
+    pub from: String,
+    /// Whether the text is compared as it is.
+    pub exact: bool,
+    /// The expression once it was needed, or why it is none.
+    pub(super) compiled: OnceLock<Result<regex::bytes::Regex, String>>,
+}
+
+/// What a rule wishes, each with the file and line of its key.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Wishes {
+    /// The class is pinned.
+    pub class: Option<Sourced<Class>>,
+    /// The hazard that the pin overrides.
+    pub accept: Option<Sourced<Hazard>>,
+    /// The hazard that is known of these devices.
+    pub hazard: Option<Sourced<Hazard>>,
+    /// Whether a timed test is allowed.
+    pub measure: Option<Sourced<Measure>>,
+    /// Where an automatic test may write.
+    pub scratch: Option<Sourced<String>>,
+    /// From this speedup on zeroing is fast: a ratio of times.
+    pub fast_ratio: Option<Sourced<f64>>,
+    /// The knob goes off where the speedup is surely below this ratio of times.
+    pub knob_off_below: Option<Sourced<f64>>,
+    /// Whether the knob is managed.
+    pub manage_knob: Option<Sourced<bool>>,
+}
+
+/// One rule.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// File and line of its header.
+    pub from: String,
+    /// The conditions; all must hold.
+    pub patterns: Vec<Pattern>,
+    /// What it wishes.
+    pub wishes: Wishes,
+    /// The administrator's reason, as written.
+    pub why: Option<String>,
+}
+
+/// The rules of a file, and what was wrong as `file:line: what`. `file_name` is only for those messages.
+pub fn parse(file_name: &str, text: &str) -> (Vec<Rule>, Vec<String>) {
+    let place = Place { file: escape_str(file_name), text };
+    let (mut rules, mut problems) = (Vec::new(), Vec::new());
+    let table = match DeTable::parse(text) {
+        Ok(table) => table.into_inner(),
+        Err(e) => {
+            let at = place.of(e.span().map_or(0, |s| s.start));
+            return (rules, vec![format!("{at}: {}; nothing of this file is used", escape_str(e.message()))]);
+        }
+    };
+    for (key, value) in &table {
+        let name: &str = key.get_ref();
+        match value.get_ref() {
+            DeValue::Array(items) if name == "rule" => {
+                for item in items.iter() {
+                    match rule(&place, item) {
+                        Ok(rule) => rules.push(rule),
+                        Err(what) => problems.extend(what),
+                    }
+                }
+            }
+            _ if name == "rule" => {
+                problems.push(format!("{}: a rule starts with [[rule]]", place.of(value.span().start)))
+            }
+            _ => problems.push(format!("{}: unknown key {}", place.of(key.span().start), escape_str(name))),
+        }
+    }
+    (rules, problems)
+}
+
+/// Turns offsets into lines.
+struct Place<'a> {
+    file: String,
+    text: &'a str,
+}
+
+impl Place<'_> {
+    fn of(&self, offset: usize) -> String {
+        let before = self.text.as_bytes().get(..offset).unwrap_or(self.text.as_bytes());
+        format!("{}:{}", self.file, before.iter().filter(|&&b| b == b'\n').count() + 1)
+    }
+}
+
+fn rule(place: &Place<'_>, item: &Spanned<DeValue<'_>>) -> Result<Rule, Vec<String>> {
+    let from = place.of(item.span().start);
+    let Some(table) = item.get_ref().as_table() else {
+        return Err(vec![format!("{from}: a rule is a table")]);
+    };
+    let mut rule = Rule { from, patterns: Vec::new(), wishes: Wishes::default(), why: None };
+    let mut problems = Vec::new();
+    for (key, value) in table {
+        // A value may stand on a later line than its key; the key is what one looks for.
+        let at = place.of(key.span().start);
+        if let Err(what) = set(&mut rule, key.get_ref(), value.get_ref(), &at) {
+            problems.push(format!("{at}: {what}; the rule is not used"));
+        }
+    }
+    if problems.is_empty() && rule.wishes == Wishes::default() {
+        problems.push(format!("{}: the rule wishes nothing", rule.from));
+    }
+    if problems.is_empty() {
+        Ok(rule)
+    } else {
+        Err(problems)
+    }
+}
+
+/// Takes one key of a rule; the error says what is wrong with it.
+fn set(rule: &mut Rule, key: &str, value: &DeValue<'_>, at: &str) -> Result<(), String> {
+    if let Some((known, _)) = Key::ALL.into_iter().find(|(_, name)| *name == key) {
+        let text = text_of(key, value)?;
+        let exact = known == Key::Identity || !text.contains(is_meta);
+        rule.patterns.push(Pattern { key: known, text, from: at.to_owned(), exact, compiled: OnceLock::new() });
+        return Ok(());
+    }
+    let wishes = &mut rule.wishes;
+    match key {
+        "class" => wishes.class = sourced(at, word::<Class>(key, value, Class::ALL)?),
+        "accept" => wishes.accept = sourced(at, word::<Hazard>(key, value, Hazard::ALL)?),
+        "hazard" => wishes.hazard = sourced(at, word::<Hazard>(key, value, Hazard::ALL)?),
+        "measure" => {
+            let measure = match value.as_str() {
+                Some("never") => Measure::Never,
+                Some("auto") => Measure::Auto,
+                _ => return Err("measure must be \"never\" or \"auto\"".to_owned()),
+            };
+            wishes.measure = sourced(at, measure);
+        }
+        "scratch" => {
+            let text = text_of(key, value)?;
+            if text.is_empty() {
+                return Err("scratch is empty".to_owned());
+            }
+            wishes.scratch = sourced(at, text);
+        }
+        "fast_ratio" => wishes.fast_ratio = sourced(at, ratio(key, value)?),
+        "knob_off_below" => wishes.knob_off_below = sourced(at, ratio(key, value)?),
+        "manage_knob" => {
+            let on = value.as_bool().ok_or_else(|| format!("{key} must be true or false"))?;
+            wishes.manage_knob = sourced(at, on);
+        }
+        "why" => rule.why = Some(text_of(key, value)?),
+        _ => return Err(format!("unknown key {}", escape_str(key))),
+    }
+    Ok(())
+}
+
+fn sourced<T>(from: &str, value: T) -> Option<Sourced<T>> {
+    Some(Sourced { value, from: from.to_owned() })
+}
+
+/// What gives a text another meaning than itself in a regular expression.
+fn is_meta(c: char) -> bool {
+    matches!(c, '\\' | '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$')
+}
+
+fn text_of(key: &str, value: &DeValue<'_>) -> Result<String, String> {
+    value.as_str().map(str::to_owned).ok_or_else(|| format!("{key} must be a text in quotes"))
+}
+
+fn word<T: FromStr + std::fmt::Display>(key: &str, value: &DeValue<'_>, all: &[T]) -> Result<T, String> {
+    value.as_str().and_then(|s| s.parse().ok()).ok_or_else(|| {
+        let words: Vec<String> = all.iter().map(T::to_string).collect();
+        format!("{key} must be one of {}", words.join(", "))
+    })
+}
+
+/// A ratio of times: from 0 on, finite. Written as 2 or 2.0.
+fn ratio(key: &str, value: &DeValue<'_>) -> Result<f64, String> {
+    let number = match value {
+        DeValue::Float(f) => f.as_str().parse::<f64>().ok(),
+        DeValue::Integer(i) if i.radix() == 10 => i.as_str().parse::<f64>().ok(),
+        _ => None,
+    };
+    number.filter(|n| n.is_finite() && *n >= 0.0).ok_or_else(|| format!("{key} must be a number from 0 on"))
+}
+
+#[cfg(test)]
+mod tests;

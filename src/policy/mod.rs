@@ -1,0 +1,63 @@
+//! What the administrator wants: rules in `policy.d`, pins, thresholds. Wishes only; no effect, and no file is read here.
+//!
+//! `jobs` reads the files through `machine` and hands their text to [`format::parse`]; `matcher` picks the rules that fit a
+//! device; the outcome is a [`Policy`], which `verdict::decide` takes.
+
+pub mod format;
+pub mod matcher;
+
+use crate::words::{Class, Hazard};
+
+/// What the administrator wants for one device. The default is no wish at all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// The class is pinned.
+    pub class: Option<Sourced<Class>>,
+    /// A hazard that a rule declares (a shipped entry for devices that lie or hang).
+    pub hazard: Option<Sourced<Hazard>>,
+    /// A hazard that the pin accepts: the pin then overrides it.
+    pub accept: Option<Sourced<Hazard>>,
+    /// Whether a timed test is allowed: `never` or `auto`.
+    pub measure: Option<Sourced<Measure>>,
+    /// The scratch for an automatic test.
+    pub scratch: Option<Sourced<String>>,
+    /// From this speedup on zeroing is fast.
+    pub fast_ratio: f64,
+    /// The knob is turned off when the speedup's upper end is below this.
+    pub knob_off_below: f64,
+    /// Whether the knob is managed at all.
+    pub manage_knob: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy {
+            class: None,
+            hazard: None,
+            accept: None,
+            measure: None,
+            scratch: None,
+            fast_ratio: 2.0,
+            knob_off_below: 1.0,
+            manage_knob: true,
+        }
+    }
+}
+
+/// A wish, and which file and line it came from (`99-pins.toml:3`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sourced<T> {
+    /// The wish.
+    pub value: T,
+    /// File and line.
+    pub from: String,
+}
+
+/// Whether a timed test is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// Never, not even by hand without `--force-policy`.
+    Never,
+    /// By a unit, once, when the device appears and there is no verdict.
+    Auto,
+}

@@ -1,0 +1,91 @@
+//! Rules about what a device claims: NVMe DLFEAT and ONCS, SCSI LBPME, LBPRZ and LBPWS (DESIGN 2, fieldguide 3 and 4).
+
+use crate::facts::nvme_rows::{DLFEAT_READ_00, DLFEAT_READ_FF};
+use crate::verdict::context::Ctx;
+
+/// From this kernel release on, mainline sends Write Zeroes with DEAC.
+const KERNEL_WITH_DEAC: (u32, u32) = (6, 2);
+
+/// The two LBPRZ disagree; libata's B2 is a constant and says nothing.
+pub fn lbprz_conflict(c: &Ctx<'_>) -> Option<String> {
+    let s = c.facts.scsi()?;
+    let (rc16, b2) = (s.lbprz.get()?, s.b2_reads_zero().get()?);
+    (s.lbpme.is(true) && rc16 != b2 && !c.facts.is_libata()).then(|| {
+        let value = s.b2_lbprz.get().unwrap_or_default();
+        format!("READ CAPACITY(16) LBPRZ={} and VPD B2 LBPRZ={value:03b} disagree", u8::from(rc16))
+    })
+}
+
+/// Unmap bits or counts while LBPME=0.
+pub fn unmap_without_lbpme(c: &Ctx<'_>) -> Option<String> {
+    let s = c.facts.scsi()?;
+    if !s.lbpme.is(false) {
+        return None;
+    }
+    let bits = [
+        ("LBPU", s.lbpu.is(true)),
+        ("LBPWS", s.lbpws.is(true) && !c.facts.is_libata()),
+        ("LBPWS10", s.lbpws10.is(true)),
+    ];
+    let mut claimed: Vec<String> = bits.iter().filter(|(_, on)| *on).map(|(name, _)| format!("{name}=1")).collect();
+    claimed.extend(s.max_unmap_lbas.get().filter(|n| *n > 0).map(|n| format!("MAXIMUM UNMAP LBA COUNT {n}")));
+    (!claimed.is_empty()).then(|| format!("LBPME=0, yet {}", claimed.join(", ")))
+}
+
+/// DEAC without a promise that deallocated blocks read zero.
+pub fn deac_without_read_zero(c: &Ctx<'_>) -> Option<String> {
+    let n = c.facts.nvme()?;
+    let read = n.dlfeat_read().get()?;
+    (n.deac().is(true) && read != DLFEAT_READ_00).then(|| {
+        format!("DLFEAT {:#04x}: DEAC is supported, but bits 2:0 are {read}", n.dlfeat.get().unwrap_or_default())
+    })
+}
+
+/// Deallocated blocks read zero, but Write Zeroes cannot deallocate.
+pub fn read_zero_without_deac(c: &Ctx<'_>) -> Option<String> {
+    let n = c.facts.nvme()?;
+    (n.dlfeat_read().is(DLFEAT_READ_00) && n.deac().is(false)).then(|| {
+        format!(
+            "DLFEAT {:#04x}: deallocated blocks read zero, but DEAC is not supported",
+            n.dlfeat.get().unwrap_or_default()
+        )
+    })
+}
+
+/// A reserved read value.
+pub fn dlfeat_reserved(c: &Ctx<'_>) -> Option<String> {
+    let read = c.facts.nvme()?.dlfeat_read().get()?;
+    (read > DLFEAT_READ_FF).then(|| format!("DLFEAT bits 2:0 are {read}, a reserved value"))
+}
+
+/// The device has Write Zeroes, the kernel does not use it.
+pub fn quirked_off(c: &Ctx<'_>) -> Option<String> {
+    let n = c.facts.nvme()?;
+    (n.write_zeroes().is(true) && c.facts.queue.write_zeroes_max.is(0)).then(|| {
+        let by =
+            if n.has_quirk("disable_write_zeroes") { "the kernel's quirk disable_write_zeroes" } else { "the kernel" };
+        format!("ONCS has Write Zeroes, but {by} switched it off: write_zeroes_max_bytes is 0")
+    })
+}
+
+/// DEAC is claimed on a kernel that does not send it.
+pub fn kernel_sends_no_deac(c: &Ctx<'_>) -> Option<String> {
+    let n = c.facts.nvme()?;
+    let version = c.facts.kernel_version()?;
+    (n.deac().is(true) && version < KERNEL_WITH_DEAC).then(|| {
+        let release = c.facts.kernel.known().map_or_else(String::new, |k| crate::device::display::escape_str(k));
+        format!("DEAC is claimed, but kernel {release} sends none (mainline from 6.2 on)")
+    })
+}
+
+/// `zeroing_mode` is not what sd would choose.
+pub fn zeroing_mode_overridden(c: &Ctx<'_>) -> Option<String> {
+    let s = c.facts.scsi()?;
+    let mode = s.zeroing_mode.known()?;
+    // With max_write_same_blocks at 0 WRITE SAME is off, and "write" is all that is left.
+    if s.max_write_same_blocks.get()? == 0 {
+        return None;
+    }
+    let choice = s.mode_of_choice()?;
+    (mode != choice).then(|| format!("zeroing_mode is {mode}, the claims would make it {choice}"))
+}

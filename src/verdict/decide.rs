@@ -1,0 +1,200 @@
+//! The decision: facts, members, measurement and policy in, one verdict out. Pure and ordered (DESIGN 2).
+
+use crate::facts::Facts;
+use crate::policy::Policy;
+use crate::units::{human_bytes, MIB};
+use crate::verdict::context::{Context, Ctx, Kept, MemberView};
+use crate::verdict::expected::{expected, weakest_of};
+use crate::verdict::{findings, wants, Claim, Finding, Measurement, Verdict};
+use crate::words::{Basis, Class, FindingCode};
+
+/// A class, what it rests on, why in one clause, and the numbers that go with it.
+struct Answer {
+    class: Class,
+    basis: Option<Basis>,
+    reason: String,
+    measurement: Option<Measurement>,
+}
+
+impl Answer {
+    fn new(class: Class, basis: Option<Basis>, reason: impl Into<String>) -> Answer {
+        Answer { class, basis, reason: reason.into(), measurement: None }
+    }
+
+    fn with(mut self, measurement: Option<&Measurement>) -> Answer {
+        self.measurement = measurement.cloned();
+        self
+    }
+}
+
+/// Decides what zeroing on a device is like. `members` are the views of the devices directly below a stack.
+pub fn decide(
+    facts: &Facts,
+    members: &[MemberView<'_>],
+    measurement: Option<&Measurement>,
+    policy: &Policy,
+    context: &Context,
+) -> Verdict {
+    let ctx = Ctx::new(facts, members, measurement, policy, context);
+    let found = findings::all(&ctx);
+    let expected = expected(&ctx, &found);
+    let answer = answer(&ctx, &found);
+    let wants = wants::wants(facts, policy, answer.class, answer.measurement.as_ref());
+    Verdict {
+        class: answer.class,
+        basis: answer.basis,
+        expected,
+        reason: answer.reason,
+        measurement: answer.measurement,
+        claims: claims(facts),
+        findings: found,
+        wants,
+    }
+}
+
+/// The first arm that holds.
+fn answer(c: &Ctx<'_>, found: &[Finding]) -> Answer {
+    // A hazard first: what lied, failed or hung once may do so again under any firmware, and no pin may hide it by chance.
+    hazard(c)
+        // The administrator knows what no test can: before limits, so that a pin holds on a device that is off for now.
+        .or_else(|| pin(c))
+        // Without an offload there is nothing that a measurement could still be about.
+        .or_else(|| no_offload(c))
+        // A test that was cut off may have hung the machine: nothing older speaks for the device until it is tested again.
+        .or_else(|| interrupted(c))
+        // This very device, measured as it is now: before all that was seen elsewhere.
+        .or_else(|| measured(c))
+        // Others of the same model and firmware: weaker than this device, better than nothing.
+        .or_else(|| model(c))
+        // A stack without numbers of its own is what its members are, where it hands zeroing on.
+        .or_else(|| derived(c, found))
+        // Claims are no evidence.
+        .unwrap_or_else(|| unknown(c))
+}
+
+fn hazard(c: &Ctx<'_>) -> Option<Answer> {
+    // A pin overrides only the hazard that it names.
+    let accepted =
+        |hazard| c.policy.class.is_some() && c.policy.accept.as_ref().is_some_and(|accept| accept.value == hazard);
+    if let Some(found) = c.recorded_hazard().filter(|h| !accepted(h.hazard)) {
+        let text = crate::device::display::escape_str(&found.text);
+        return Some(
+            Answer::new(Class::Broken, Some(Basis::Measured), format!("{}: {text}", found.hazard)).with(c.file),
+        );
+    }
+    let declared = c.policy.hazard.as_ref().filter(|h| !accepted(h.value))?;
+    Some(Answer::new(Class::Broken, Some(Basis::Policy), format!("{} declared by {}", declared.value, declared.from)))
+}
+
+fn pin(c: &Ctx<'_>) -> Option<Answer> {
+    let pin = c.policy.class.as_ref()?;
+    Some(Answer::new(pin.value, Some(Basis::Policy), format!("pinned by {}", pin.from)).with(c.holding()))
+}
+
+fn no_offload(c: &Ctx<'_>) -> Option<Answer> {
+    let reason = "the kernel has no zeroing offload here: write_zeroes_max_bytes is 0";
+    c.facts.queue.write_zeroes_max.is(0).then(|| Answer::new(Class::None, None, reason))
+}
+
+fn interrupted(c: &Ctx<'_>) -> Option<Answer> {
+    c.context.interrupted.as_ref()?;
+    Some(Answer::new(Class::Unknown, None, "a test of it was cut off"))
+}
+
+fn measured(c: &Ctx<'_>) -> Option<Answer> {
+    let m = c.holding()?;
+    let answer = match class_of_numbers(m, c.policy.fast_ratio) {
+        Class::Unknown => {
+            let why = m
+                .inconclusive
+                .as_deref()
+                .map_or_else(|| "the numbers do not decide".to_owned(), crate::device::display::escape_str);
+            Answer::new(Class::Unknown, None, format!("measured, not conclusive: {why}"))
+        }
+        Class::None => Answer::new(
+            Class::None,
+            Some(Basis::Measured),
+            "measured: zeroing is not supported, although the kernel has a limit",
+        ),
+        class => {
+            let times = m
+                .speedup
+                .map_or_else(String::new, |s| format!(": zeroing is {:.1} times as fast as writing", s.median));
+            Answer::new(class, Some(Basis::Measured), format!("measured{times}"))
+        }
+    };
+    Some(answer.with(Some(m)))
+}
+
+/// The class of a measurement's numbers under a policy's threshold. The test decided against the default threshold; for
+/// another one the interval has to lie on one side of it.
+pub fn class_of_numbers(m: &Measurement, fast_ratio: f64) -> Class {
+    let usual = (fast_ratio - Policy::default().fast_ratio).abs() < f64::EPSILON;
+    match (m.class, m.speedup) {
+        (Class::Fast | Class::Slow, Some(s)) if !usual => match (s.low, s.high) {
+            (Some(low), _) if low >= fast_ratio => Class::Fast,
+            (_, Some(high)) if high < fast_ratio => Class::Slow,
+            _ => Class::Unknown,
+        },
+        (class, _) => class,
+    }
+}
+
+fn model(c: &Ctx<'_>) -> Option<Answer> {
+    let entry = c.context.model.as_ref()?;
+    let basis = (entry.class != Class::Unknown).then_some(Basis::Model);
+    Some(Answer::new(entry.class, basis, format!("measured on others of this model and firmware: {}", entry.from)))
+}
+
+fn derived(c: &Ctx<'_>, found: &[Finding]) -> Option<Answer> {
+    if !c.facts.device.kind.is_stack() || !c.facts.stack.passes_zeroing.is(true) {
+        return None;
+    }
+    // One member that nobody looked at may be the slow one.
+    let complete = c.facts.stack.members.known().is_none_or(|names| names.len() == c.members.len());
+    let class = weakest_of(c.members.iter().map(|m| m.class)).filter(|_| complete)?;
+    if class == Class::Unknown {
+        return Some(Answer::new(Class::Unknown, None, "not measured, and a member is unknown"));
+    }
+    // A broken member is broken however it is reached; anything better needs limits that make sense.
+    if class != Class::Broken {
+        if found.iter().any(|f| f.code == FindingCode::StackLimitsConflict) {
+            return Some(Answer::new(Class::Unknown, None, "its limits contradict each other or a member's"));
+        }
+        match c.facts.queue.write_zeroes_max.get() {
+            Some(limit) if limit >= MIB => {}
+            Some(limit) => {
+                let reason = format!("it splits zeroing into commands of {}", human_bytes(limit));
+                return Some(Answer::new(Class::Unknown, None, reason));
+            }
+            None => return None,
+        }
+    }
+    let shown =
+        |m: &MemberView<'_>| format!("{} is {}", crate::device::display::escape_str(&m.facts.device.name), m.class);
+    let members: Vec<String> = c.members.iter().map(shown).collect();
+    Some(Answer::new(class, Some(Basis::Derived), format!("passes zeroing to its members: {}", members.join(", "))))
+}
+
+fn unknown(c: &Ctx<'_>) -> Answer {
+    let reason = match &c.kept {
+        Kept::Stale(_, changed) => format!("the measurement is stale: {}", changed.join("; ")),
+        _ if c.context.shared => "its identity is shared with another device".to_owned(),
+        _ => "not measured".to_owned(),
+    };
+    Answer::new(Class::Unknown, None, reason)
+}
+
+/// What device and kernel claim: the readings that are claims, and known.
+pub fn claims(facts: &Facts) -> Vec<Claim> {
+    let claim = |r: &crate::facts::Reading| {
+        let value = r.raw.known().filter(|_| r.claim)?;
+        let says = r.says.clone().unwrap_or_default();
+        Some(Claim { source: r.source.clone(), field: r.field.clone(), value: value.clone(), says })
+    };
+    facts.readings.iter().filter_map(claim).collect()
+}
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;

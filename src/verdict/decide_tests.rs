@@ -1,0 +1,242 @@
+//! One case an arm, and what stands before what.
+
+use super::*;
+use crate::facts::testing::with;
+use crate::policy::Sourced;
+use crate::verdict::context::ModelEntry;
+use crate::verdict::fingerprint;
+use crate::verdict::measurement::{Hints, RecordedHazard, Speedup, FORMAT};
+use crate::words::{Hazard, Method};
+use proptest::prelude::*;
+
+fn disk(limit: &str) -> Facts {
+    with(
+        "sda",
+        &[
+            ("device/wwid", "naa.5000\n"),
+            ("device/rev", "1\n"),
+            ("queue/write_zeroes_max_bytes", limit),
+            ("queue/write_zeroes_unmap_max_hw_bytes", limit),
+            ("queue/write_zeroes_unmap_max_bytes", limit),
+        ],
+    )
+}
+
+fn measurement(facts: &Facts, class: Class, median: f64) -> Measurement {
+    let lines = fingerprint::lines(facts);
+    Measurement {
+        format: FORMAT,
+        identity: facts.names.identity.as_ref().map(ToString::to_string),
+        diskseq: None,
+        at: "2026-11-30T08:00:00Z".to_owned(),
+        kernel: "7.3.4".to_owned(),
+        fingerprint: fingerprint::digest(&lines),
+        fingerprint_of: lines,
+        class,
+        method: Some(Method::PunchHole),
+        zeroes_verified: true,
+        zero_bytes_per_second: Some(2),
+        write_bytes_per_second: Some(1),
+        overwrite_after_zero_bytes_per_second: None,
+        speedup: Some(Speedup { median, low: Some(median * 0.9), high: Some(median * 1.1), confidence: 0.999 }),
+        methods: Vec::new(),
+        hints: Hints::default(),
+        hazard: None,
+        findings: Vec::new(),
+        limits: fingerprint::limits(facts),
+        trials: 14,
+        segment_bytes: 1 << 24,
+        bytes_written: 0,
+        seconds: 1.0,
+        baseline: "incompressible".to_owned(),
+        scratch: "partition".to_owned(),
+        proof: Vec::new(),
+        inconclusive: None,
+    }
+}
+
+fn pinned(class: Class) -> Policy {
+    Policy { class: Some(Sourced { value: class, from: "99-pins.toml:3".to_owned() }), ..Policy::default() }
+}
+
+fn judge(facts: &Facts, m: Option<&Measurement>, policy: &Policy, context: &Context) -> (Class, Option<Basis>) {
+    let v = decide(facts, &[], m, policy, context);
+    (v.class, v.basis)
+}
+
+#[test]
+fn a_hazard_stands_before_all_and_only_a_pin_that_names_it_lifts_it() {
+    let now = disk("8388608");
+    let mut m = measurement(&disk("8388608"), Class::Broken, 3.0);
+    m.hazard = Some(RecordedHazard {
+        hazard: Hazard::OldDataLeft,
+        method: Some(Method::PunchHole),
+        text: "at 4096".to_owned(),
+    });
+    m.fingerprint_of.insert("firmware".to_owned(), "0".to_owned());
+    m.fingerprint = fingerprint::digest(&m.fingerprint_of);
+    let none = Context::default();
+    let broken = (Class::Broken, Some(Basis::Measured));
+    assert_eq!(judge(&now, Some(&m), &Policy::default(), &none), broken, "whatever the fingerprint");
+    assert_eq!(judge(&disk("0"), Some(&m), &pinned(Class::Fast), &none), broken);
+    let mut policy = pinned(Class::Fast);
+    policy.accept = Some(Sourced { value: Hazard::NoAnswer, from: String::new() });
+    assert_eq!(judge(&now, Some(&m), &policy, &none), broken, "another hazard is accepted");
+    policy.accept = Some(Sourced { value: Hazard::OldDataLeft, from: String::new() });
+    let v = decide(&now, &[], Some(&m), &policy, &none);
+    assert_eq!((v.class, v.basis), (Class::Fast, Some(Basis::Policy)));
+    assert!(v.findings.iter().any(|f| f.code == FindingCode::OldDataLeft), "the finding stays");
+    let declared = Policy { hazard: policy.accept.clone(), ..Policy::default() };
+    assert_eq!(judge(&now, None, &declared, &none), (Class::Broken, Some(Basis::Policy)));
+}
+
+#[test]
+fn pin_then_limit_then_interrupted_then_measurement_then_model() {
+    let now = disk("8388608");
+    let off = disk("0");
+    let m = measurement(&now, Class::Slow, 0.8);
+    let model =
+        Context { model: Some(ModelEntry { class: Class::Fast, from: "hwdb".to_owned() }), ..Context::default() };
+    assert_eq!(judge(&off, Some(&m), &pinned(Class::Slow), &model), (Class::Slow, Some(Basis::Policy)));
+    assert_eq!(judge(&off, Some(&m), &Policy::default(), &model), (Class::None, None));
+    let cut = Context { interrupted: Some("once".to_owned()), ..model.clone() };
+    assert_eq!(judge(&now, Some(&m), &Policy::default(), &cut), (Class::Unknown, None));
+    assert_eq!(judge(&now, Some(&m), &Policy::default(), &model), (Class::Slow, Some(Basis::Measured)));
+    assert_eq!(judge(&now, None, &Policy::default(), &model), (Class::Fast, Some(Basis::Model)));
+    assert_eq!(judge(&now, None, &Policy::default(), &Context::default()), (Class::Unknown, None));
+}
+
+#[test]
+fn a_stale_or_shared_measurement_is_not_used() {
+    let then = disk("8388608");
+    let m = measurement(&then, Class::Fast, 3.0);
+    let mut now = then.clone();
+    now.names.firmware = crate::fact::Fact::Known("2".to_owned());
+    let v = decide(&now, &[], Some(&m), &Policy::default(), &Context::default());
+    assert_eq!((v.class, v.measurement.is_some()), (Class::Unknown, false));
+    let stale = v.findings.iter().find(|f| f.code == FindingCode::MeasurementStale).unwrap();
+    assert!(stale.text.contains("firmware was 1 and is 2"), "{}", stale.text);
+    now.names.firmware = crate::fact::Fact::ABSENT;
+    assert_eq!(
+        judge(&now, Some(&m), &Policy::default(), &Context::default()).0,
+        Class::Fast,
+        "what is not seen has not changed"
+    );
+    let shared = Context { shared: true, ..Context::default() };
+    assert_eq!(judge(&then, Some(&m), &Policy::default(), &shared), (Class::Unknown, None));
+    let mut forged = m.clone();
+    forged.fingerprint_of.clear();
+    assert_eq!(judge(&then, Some(&forged), &Policy::default(), &Context::default()), (Class::Unknown, None));
+}
+
+#[test]
+fn another_threshold_asks_the_interval() {
+    let now = disk("8388608");
+    let policy = |fast_ratio| Policy { fast_ratio, ..Policy::default() };
+    let m = measurement(&now, Class::Fast, 3.0);
+    assert_eq!(judge(&now, Some(&m), &policy(2.5), &Context::default()).0, Class::Fast);
+    assert_eq!(judge(&now, Some(&m), &policy(3.0), &Context::default()).0, Class::Unknown);
+    assert_eq!(judge(&now, Some(&m), &policy(5.0), &Context::default()).0, Class::Slow);
+}
+
+#[test]
+fn findings_of_the_kept_measurement() {
+    let mut now = disk("8388608");
+    let mut m = measurement(&now, Class::Fast, 3.0);
+    now.kernel = crate::fact::Fact::Known("7.4".to_owned());
+    m.limits.insert("discard_granularity".to_owned(), "4096".to_owned());
+    now.queue.discard_granularity = crate::fact::Fact::Known(512);
+    now.queue.unmap = crate::fact::Fact::Known(0);
+    m.findings.push(crate::verdict::measurement::TestFinding { code: FindingCode::DeferredCost, text: "t".to_owned() });
+    let v = decide(&now, &[], Some(&m), &Policy::default(), &Context::default());
+    let codes: Vec<_> = v.findings.iter().map(|f| f.code).collect();
+    use FindingCode::{DeferredCost, KernelChangedSinceMeasured, KnobOff, LimitsChangedSinceMeasured};
+    assert_eq!(codes, [DeferredCost, KnobOff, LimitsChangedSinceMeasured, KernelChangedSinceMeasured]);
+    let changed = v.findings.iter().find(|f| f.code == LimitsChangedSinceMeasured).unwrap();
+    assert!(!changed.text.contains("unmap_max_bytes"), "the knob is zerocap's own: {}", changed.text);
+}
+
+#[test]
+fn a_stack_is_what_its_members_are() {
+    let member = disk("8388608");
+    let m = measurement(&member, Class::Fast, 3.0);
+    let fast = decide(&member, &[], Some(&m), &Policy::default(), &Context::default());
+    let unmeasured = decide(&member, &[], None, &Policy::default(), &Context::default());
+    let views = |verdicts: &[&Verdict]| verdicts.iter().map(|v| MemberView::new(&member, &[], v)).collect::<Vec<_>>();
+    let stack = |level: &str, limit: &str| with("md0", &[("md/level", level), ("queue/write_zeroes_max_bytes", limit)]);
+    let of = |stack: &Facts, members: &[MemberView<'_>]| {
+        let v = decide(stack, members, None, &Policy::default(), &Context::default());
+        (v.class, v.basis, v.expected)
+    };
+    let (two, mixed) = (views(&[&fast, &fast]), views(&[&fast, &unmeasured]));
+    assert_eq!(of(&stack("raid0", "8388608"), &two), (Class::Fast, Some(Basis::Derived), Class::Fast));
+    assert_eq!(of(&stack("raid0", "8388608"), &mixed), (Class::Unknown, None, Class::Fast));
+    assert_eq!(of(&stack("raid0", "524288"), &two), (Class::Unknown, None, Class::Fast), "small commands");
+    assert_eq!(of(&stack("raid1", "8388608"), &two), (Class::Unknown, None, Class::Unknown));
+    assert_eq!(of(&stack("raid0", "8388608"), &[]), (Class::Unknown, None, Class::Unknown));
+    let broken = Verdict { class: Class::Broken, ..fast.clone() };
+    assert_eq!(of(&stack("raid0", "524288"), &views(&[&fast, &broken])).0, Class::Broken);
+}
+
+#[test]
+fn what_the_knob_should_be() {
+    let want = |hw: &str, now: &str, class: Option<(Class, f64)>| {
+        let f =
+            with("sda", &[("queue/write_zeroes_unmap_max_hw_bytes", hw), ("queue/write_zeroes_unmap_max_bytes", now)]);
+        let m = class.map(|(class, median)| measurement(&f, class, median));
+        let v = decide(&f, &[], m.as_ref(), &Policy::default(), &Context::default());
+        v.wants.first().map(|w| w.wanted.clone())
+    };
+    let some = |s: &str| Some(s.to_owned());
+    assert_eq!(want("8388608", "8388608", None), some("8388608"));
+    assert_eq!(want("8388608", "8388608", Some((Class::Slow, 0.5))), some("0"));
+    assert_eq!(want("8388608", "0", Some((Class::Slow, 1.2))), some("8388608"));
+    assert_eq!(want("0", "0", None), None);
+    assert_eq!(want("34359734272", "34359734272", None), some("34359734272"), "what is there is not written again");
+    assert_eq!(want("34359734272", "0", None), some("4294963200"));
+    assert_eq!(want("8589934592", "8589934592", Some((Class::Slow, 0.5))), None, "a 0 could not be undone");
+    assert_eq!(with("sda", &[("queue/write_zeroes_unmap_max_hw_bytes", "512")]).queue.unmap, crate::fact::Fact::ABSENT);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// Whatever the claims: without a measurement, a pin or a model entry nothing is fast, slow or broken.
+    #[test]
+    fn evidence_alone_makes_no_class(
+        name in prop_oneof![Just("nvme0n1"), Just("sda"), Just("dm-0"), Just("md0"), Just("zram0"), Just("mmcblk0")],
+        values in proptest::collection::vec(proptest::option::of(prop_oneof![
+            Just(0u64), Just(1), Just(512), Just(4096), Just(1 << 20), Just(1 << 32), Just(2_199_023_255_040), any::<u64>()
+        ]), 8),
+        bits in proptest::collection::vec(proptest::option::of(any::<bool>()), 5),
+        dlfeat in proptest::option::of(0u64..32),
+        oncs in proptest::option::of(0u64..16),
+    ) {
+        let fact = |v: Option<u64>| v.map_or(crate::fact::Fact::ABSENT, crate::fact::Fact::Known);
+        let bit = |i: usize| bits[i].map_or(crate::fact::Fact::ABSENT, crate::fact::Fact::Known);
+        let mut f = crate::facts::testing::facts(name, &[], &[]);
+        f.queue.write_zeroes_max = fact(values[0]);
+        f.queue.unmap_hw = fact(values[1]);
+        f.queue.unmap = fact(values[2]);
+        f.queue.discard_max = fact(values[3]);
+        f.queue.discard_granularity = fact(values[4]);
+        f.queue.logical_block = fact(values[5]);
+        f.queue.physical_block = fact(values[6]);
+        f.queue.rotational = bit(0);
+        match &mut f.bus {
+            crate::facts::Bus::Nvme(n) => (n.dlfeat, n.oncs) = (fact(dlfeat), fact(oncs)),
+            crate::facts::Bus::Scsi(s) => {
+                (s.lbpme, s.lbprz, s.lbpws, s.lbpws10) = (bit(1), bit(2), bit(3), bit(4));
+                s.unmap_granularity = fact(values[7]);
+            }
+            crate::facts::Bus::Other => f.stack.passes_zeroing = bit(1),
+        }
+        let v = decide(&f, &[], None, &Policy::default(), &Context::default());
+        prop_assert!(matches!(v.class, Class::Unknown | Class::None), "{:?}", v.class);
+        prop_assert_eq!(v.basis, None);
+        prop_assert_eq!(v.class == Class::None, f.queue.write_zeroes_max.is(0));
+        let member = MemberView::new(&f, &[], &v);
+        let stack = with("md0", &[("md/level", "raid0"), ("queue/write_zeroes_max_bytes", "8388608")]);
+        let above = decide(&stack, std::slice::from_ref(&member), None, &Policy::default(), &Context::default());
+        prop_assert!(matches!(above.class, Class::Unknown | Class::None));
+    }
+}

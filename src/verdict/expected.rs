@@ -1,0 +1,76 @@
+//! What the claims alone let one expect (DESIGN 2). Pure; a claim never makes a class.
+
+use crate::fact::Why;
+use crate::facts::nvme_rows::DLFEAT_READ_00;
+use crate::facts::{Bus, Facts};
+use crate::verdict::context::Ctx;
+use crate::verdict::{findings, Finding};
+use crate::words::Class;
+
+/// What the claims let one expect: the first that holds.
+pub fn expected(c: &Ctx<'_>, found: &[Finding]) -> Class {
+    if no_offload(c) {
+        return Class::None;
+    }
+    // A claim with a warning against it is no ground for hope, and none for despair either.
+    if claims_zeroing_by_unmap(c) && !findings::claims_are_doubtful(found) {
+        return Class::Fast;
+    }
+    if c.rotating() == Some(true)
+        && c.unmaps() == Some(false)
+        && c.facts.queue.write_zeroes_max.get().is_some_and(|l| l > 0)
+    {
+        return Class::Slow;
+    }
+    // A stack without a limit file of its own is what its weakest member is.
+    if own_word_is_missing(c.facts) && c.facts.stack.passes_zeroing.is(true) && weakest(c) == Some(Class::Slow) {
+        return Class::Slow;
+    }
+    Class::Unknown
+}
+
+/// No offload: the limit is 0, or the controller has no Write Zeroes and the kernel does not send DSM in its place.
+fn no_offload(c: &Ctx<'_>) -> bool {
+    c.facts.queue.write_zeroes_max.is(0)
+        || c.facts.nvme().is_some_and(|n| n.write_zeroes().is(false) && !c.deallocate_zeroes())
+        || (own_word_is_missing(c.facts) && c.facts.stack.passes_zeroing.is(true) && weakest(c) == Some(Class::None))
+}
+
+/// Whether zeroing by unmap is claimed: by the kernel's hardware limit, and only where the kernel has no such file by the
+/// device itself.
+pub fn claims_zeroing_by_unmap(c: &Ctx<'_>) -> bool {
+    if let Some(hw) = c.facts.queue.unmap_hw.get() {
+        return hw > 0;
+    }
+    if !own_word_is_missing(c.facts) {
+        return false;
+    }
+    if c.facts.device.kind.is_stack() {
+        return c.facts.stack.passes_zeroing.is(true) && weakest(c) == Some(Class::Fast);
+    }
+    match &c.facts.bus {
+        Bus::Nvme(n) => n.dlfeat_read().is(DLFEAT_READ_00) && n.deac().is(true) && !n.older_than_dlfeat(),
+        Bus::Scsi(s) => s.lbpme.is(true) && s.lbprz.is(true) && s.unmaps_by_write_same().is(true),
+        Bus::Other => false,
+    }
+}
+
+/// Whether the kernel has no hardware unmap limit; a limit that could not be read is not missing.
+fn own_word_is_missing(facts: &Facts) -> bool {
+    matches!(facts.queue.unmap_hw.why(), Some(Why::Absent))
+}
+
+/// What the weakest member lets one expect; `None` for no stack, or one whose members are not known.
+fn weakest(c: &Ctx<'_>) -> Option<Class> {
+    if !c.facts.device.kind.is_stack() {
+        return None;
+    }
+    weakest_of(c.members.iter().map(|m| m.expected))
+}
+
+/// The weakest of several classes: what is broken or not known outweighs what is known.
+pub fn weakest_of(classes: impl Iterator<Item = Class>) -> Option<Class> {
+    const WEAKEST_FIRST: [Class; 5] = [Class::Broken, Class::Unknown, Class::None, Class::Slow, Class::Fast];
+    let classes: Vec<Class> = classes.collect();
+    WEAKEST_FIRST.into_iter().find(|class| classes.contains(class))
+}

@@ -1,0 +1,138 @@
+//! The fingerprint: what a measurement stands on besides the device itself (DESIGN 2). Pure.
+//!
+//! Identity, firmware, transport, driver, LBA format, claims and the command path; not the capacity (a LUN may grow), not
+//! the kernel release by itself. Only what is known makes a line: a rule of udev sees less than a test does, and what is
+//! not seen has not changed. So staleness is decided line by line, and the digest only guards the kept lines.
+
+use crate::device::{display, Kind};
+use crate::fact::Fact;
+use crate::facts::{Bus, Facts};
+use crate::verdict::context::deallocate_zeroes;
+use crate::verdict::Measurement;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Limits and modes that zerocap itself sets: their change says nothing of the device.
+pub const SET_BY_US: &[&str] = &["write_zeroes_unmap_max_bytes", "zeroing_mode"];
+
+/// From this release on, mainline sends Write Zeroes with DEAC.
+const KERNEL_WITH_DEAC: (u32, u32) = (6, 2);
+
+/// The lines of a device as it is now.
+pub fn lines(facts: &Facts) -> BTreeMap<String, String> {
+    let mut lines = BTreeMap::new();
+    let mut put = |key: &str, value: Option<String>| {
+        if let Some(value) = value {
+            lines.insert(key.to_owned(), value);
+        }
+    };
+    let text = |fact: &Fact<String>| fact.known().cloned();
+    let bit = |fact: &Fact<bool>| fact.get().map(|b| u8::from(b).to_string());
+    put("identity", facts.names.identity.as_ref().map(|i| i.as_str().to_owned()));
+    put("firmware", text(&facts.names.firmware));
+    put("transport", text(&facts.names.transport));
+    put("driver", text(&facts.names.driver));
+    put("logical_block", facts.queue.logical_block.get().map(|n| n.to_string()));
+    put("unmap_hw", facts.queue.unmap_hw.get().map(|n| u8::from(n > 0).to_string()));
+    match &facts.bus {
+        Bus::Nvme(n) => {
+            put("metadata_bytes", n.metadata_bytes.get().map(|n| n.to_string()));
+            put("DLFEAT", n.dlfeat.get().map(|v| format!("{v:#04x}")));
+            put("ONCS_write_zeroes", bit(&n.write_zeroes()));
+        }
+        Bus::Scsi(s) => {
+            put("LBPME", bit(&s.lbpme));
+            put("LBPRZ", bit(&s.lbprz));
+            put("LBPWS", bit(&s.lbpws));
+            put("LBPWS10", bit(&s.lbpws10));
+        }
+        Bus::Other => {}
+    }
+    if facts.device.kind.is_stack() {
+        put("target", text(&facts.stack.target));
+    }
+    put("command_path", command_path(facts));
+    lines
+}
+
+/// What the driver would send for a zeroing request that may unmap; `None` where that is not known.
+pub fn command_path(facts: &Facts) -> Option<String> {
+    let limit = facts.queue.write_zeroes_max.get()?;
+    if limit == 0 {
+        return Some("none".to_owned());
+    }
+    let path = match &facts.bus {
+        Bus::Nvme(_) if deallocate_zeroes(facts) => "DSM",
+        Bus::Nvme(n) => match (facts.queue.unmap_hw.get(), facts.kernel_version()) {
+            (Some(hw), _) if hw > 0 => "WZ+DEAC",
+            (Some(_), _) => "WZ",
+            (None, Some(version)) if version < KERNEL_WITH_DEAC => "WZ",
+            (None, Some(_)) => {
+                let zero = n.dlfeat_read().get()? == crate::facts::nvme_rows::DLFEAT_READ_00;
+                if zero && n.deac().get()? {
+                    "WZ+DEAC"
+                } else {
+                    "WZ"
+                }
+            }
+            (None, None) => return None,
+        },
+        Bus::Scsi(s) => match s.zeroing_mode.known().map(String::as_str)? {
+            "writesame_16_unmap" => "WS16+UNMAP",
+            "writesame_10_unmap" => "WS10+UNMAP",
+            // With mode "write" sd still sends WRITE SAME without UNMAP while its limit stands (fieldguide 4.3).
+            _ => "WS16",
+        },
+        Bus::Other => match facts.device.kind {
+            Kind::Virtio => "VIRTIO_BLK_T_WRITE_ZEROES",
+            Kind::Loop => "FALLOC_FL_PUNCH_HOLE",
+            kind => return Some(format!("{} REQ_OP_WRITE_ZEROES", kind.as_str())),
+        },
+    };
+    Some(path.to_owned())
+}
+
+/// SHA-256, hex, over the sorted `key=value` lines.
+pub fn digest(lines: &BTreeMap<String, String>) -> String {
+    let mut hash = Sha256::new();
+    for (key, value) in lines {
+        hash.update(format!("{key}={value}\n").as_bytes());
+    }
+    display::hex(&hash.finalize())
+}
+
+/// What of a kept measurement's fingerprint no longer holds, in words; empty where it holds.
+pub fn changes(measurement: &Measurement, facts: &Facts) -> Vec<String> {
+    if measurement.fingerprint_of.is_empty() || digest(&measurement.fingerprint_of) != measurement.fingerprint {
+        return vec!["its fingerprint does not fit its own lines".to_owned()];
+    }
+    let now = lines(facts);
+    let changed = |(key, then): (&String, &String)| {
+        let now = now.get(key)?;
+        let shown = display::escape_str;
+        (now != then).then(|| format!("{} was {} and is {}", shown(key), shown(then), shown(now)))
+    };
+    measurement.fingerprint_of.iter().filter_map(changed).collect()
+}
+
+/// The limits and modes that are kept with a measurement, by their file names.
+pub fn limits(facts: &Facts) -> BTreeMap<String, String> {
+    let q = &facts.queue;
+    let mut limits = BTreeMap::new();
+    for (name, value) in [
+        ("write_zeroes_max_bytes", &q.write_zeroes_max),
+        ("write_zeroes_unmap_max_hw_bytes", &q.unmap_hw),
+        ("write_zeroes_unmap_max_bytes", &q.unmap),
+        ("discard_max_bytes", &q.discard_max),
+        ("discard_granularity", &q.discard_granularity),
+    ] {
+        limits.extend(value.get().map(|v| (name.to_owned(), v.to_string())));
+    }
+    if let Some(s) = facts.scsi() {
+        limits.extend(s.max_write_same_blocks.get().map(|v| ("max_write_same_blocks".to_owned(), v.to_string())));
+        for (name, value) in [("zeroing_mode", &s.zeroing_mode), ("provisioning_mode", &s.provisioning_mode)] {
+            limits.extend(value.known().map(|v| (name.to_owned(), v.clone())));
+        }
+    }
+    limits
+}

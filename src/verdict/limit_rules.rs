@@ -1,0 +1,144 @@
+//! Rules about the kernel's limits (DESIGN 2, fieldguide 1.2 to 1.5).
+
+use crate::fact::Why;
+use crate::facts::queue::UINT_MAX_SECTORS;
+use crate::facts::{Bus, Facts};
+use crate::units::{human_bytes, GIB, MIB, SECTOR};
+use crate::verdict::context::Ctx;
+
+/// The 0's based 16-bit NLB of an NVMe command counts at most this many blocks.
+const NLB_BLOCKS: u64 = 1 << 16;
+/// `queue_var_store` takes no number of this size or more.
+pub const KNOB_LIMIT: u64 = 4 * GIB;
+
+/// The hardware limit that stays when the kernel withdraws the offload.
+fn withdrawn(facts: &Facts) -> Option<u64> {
+    facts.queue.unmap_hw.get().filter(|hw| *hw > 0 && facts.queue.write_zeroes_max.is(0))
+}
+
+/// A leaf whose offload was withdrawn at run time.
+pub fn offload_withdrawn(c: &Ctx<'_>) -> Option<String> {
+    if c.facts.device.kind.is_stack() {
+        return None;
+    }
+    withdrawn(c.facts).map(|hw| {
+        let left = format!("hardware unmap limit {hw}, write_zeroes_max_bytes 0");
+        format!("withdrawn at run time: {left}; limit writes give EINVAL until a rescan")
+    })
+}
+
+/// The same on a stack, or a granularity finer than a member's.
+pub fn stack_limits_conflict(c: &Ctx<'_>) -> Option<String> {
+    if !c.facts.device.kind.is_stack() {
+        return None;
+    }
+    if let Some(hw) = withdrawn(c.facts) {
+        return Some(format!("hardware unmap limit {hw}, but write_zeroes_max_bytes 0"));
+    }
+    let own = c.facts.queue.discard_granularity.get().filter(|g| *g > 0)?;
+    c.members.iter().find_map(|m| {
+        let below = m.facts.queue.discard_granularity.get()?;
+        (own < below).then(|| {
+            format!(
+                "discard granularity {own} is finer than {below} of member {}",
+                crate::device::display::escape_str(&m.facts.device.name)
+            )
+        })
+    })
+}
+
+/// The limit is no multiple of the physical block.
+pub fn limit_not_block_multiple(c: &Ctx<'_>) -> Option<String> {
+    // UINT_MAX sectors is "no limit": the block layer then splits at whole blocks by itself.
+    let limit = c.facts.queue.write_zeroes_max.get().filter(|limit| *limit != UINT_MAX_SECTORS)?;
+    let block = c.facts.queue.physical_block.get().filter(|b| *b > 0)?;
+    (limit % block != 0)
+        .then(|| format!("write_zeroes_max_bytes {limit} is no multiple of the physical block of {block} bytes"))
+}
+
+/// The limit is so small that zeroing takes many commands.
+pub fn limit_tiny(c: &Ctx<'_>) -> Option<String> {
+    let limit = c.facts.queue.write_zeroes_max.get()?;
+    (limit > 0 && limit < MIB)
+        .then(|| format!("only {} a command (write_zeroes_max_bytes {limit})", human_bytes(limit)))
+}
+
+/// The limit is beyond the command's length field.
+pub fn limit_beyond_nlb(c: &Ctx<'_>) -> Option<String> {
+    // DSM ranges, which the quirk sends, have 32-bit lengths.
+    if c.facts.nvme().is_none() || c.deallocate_zeroes() {
+        return None;
+    }
+    let limit = c.facts.queue.write_zeroes_max.get()?;
+    let block = c.facts.block_bytes().get()?;
+    let most = block.checked_mul(NLB_BLOCKS)?;
+    (limit > most).then(|| {
+        format!("write_zeroes_max_bytes {limit} is over {NLB_BLOCKS} blocks of {block} bytes, all that NLB can count")
+    })
+}
+
+/// The deallocation granularity is over 1 MiB: the largest of the sources known in bytes.
+pub fn granularity_large(c: &Ctx<'_>) -> Option<String> {
+    let largest = granularity(c.facts)?;
+    (largest > MIB).then(|| format!("the deallocation granularity is {}", human_bytes(largest)))
+}
+
+/// The largest deallocation granularity that is known; a block of unknown size counts as 512 bytes.
+pub fn granularity(facts: &Facts) -> Option<u64> {
+    let block = facts.block_bytes().get().unwrap_or(SECTOR);
+    let blocks = match &facts.bus {
+        Bus::Nvme(n) => n.granularity_blocks().get(),
+        Bus::Scsi(s) => s.unmap_granularity.get(),
+        Bus::Other => None,
+    };
+    let claimed = blocks.map(|n| n.saturating_mul(block));
+    facts.queue.discard_granularity.get().into_iter().chain(claimed).max()
+}
+
+/// Discard, but no zeroing offload.
+pub fn discard_only(c: &Ctx<'_>) -> Option<String> {
+    let discard = c.facts.queue.discard().get()?;
+    (discard > 0 && c.facts.queue.write_zeroes_max.is(0))
+        .then(|| format!("discards {} a command, but has no zeroing offload", human_bytes(discard)))
+}
+
+/// A rotating medium with an offload known not to unmap.
+pub fn rotational_offload(c: &Ctx<'_>) -> Option<String> {
+    let limit = c.facts.queue.write_zeroes_max.get()?;
+    (limit > 0 && c.rotating() == Some(true) && c.unmaps() == Some(false))
+        .then(|| "a rotating medium, and the offload does not unmap: every zero goes to the medium".to_owned())
+}
+
+/// The knob is off.
+pub fn knob_off(c: &Ctx<'_>) -> Option<String> {
+    let hw = c.facts.queue.unmap_hw.get()?;
+    (hw > 0 && c.facts.queue.unmap.is(0)).then(|| {
+        format!("write_zeroes_unmap_max_bytes is 0 while the hardware has {hw}: FALLOC_FL_WRITE_ZEROES is refused")
+    })
+}
+
+/// The knob holds a third value.
+pub fn knob_partial(c: &Ctx<'_>) -> Option<String> {
+    let (hw, now) = (c.facts.queue.unmap_hw.get()?, c.facts.queue.unmap.get()?);
+    (now != 0 && now != hw).then(|| format!("write_zeroes_unmap_max_bytes is {now}, neither 0 nor the hardware's {hw}"))
+}
+
+/// A 0 could not be undone with the hardware's value.
+pub fn knob_stuck_4gib(c: &Ctx<'_>) -> Option<String> {
+    let hw = c.facts.queue.unmap_hw.get()?;
+    (hw >= KNOB_LIMIT).then(|| {
+        let back = match hw % KNOB_LIMIT {
+            0 => "nothing would turn it on again".to_owned(),
+            n => format!("only {n} would turn it on again"),
+        };
+        format!("the hardware unmap limit {hw} is 4 GiB or more: after a 0, {back}")
+    })
+}
+
+/// The kernel has no unmap limits.
+pub fn no_knob(c: &Ctx<'_>) -> Option<String> {
+    let absent = |why: Option<&Why>| matches!(why, Some(Why::Absent));
+    let q = &c.facts.queue;
+    (q.write_zeroes_max.known().is_some() && absent(q.unmap_hw.why()) && absent(q.unmap.why()))
+        .then(|| "the kernel has no write_zeroes_unmap_max_bytes (6.17 and later)".to_owned())
+}

@@ -1,0 +1,127 @@
+//! What a test of one device gave, as it is kept in `/etc/zerocap/devices/<identity>.json`. The form only; no I/O.
+
+use crate::words::{Class, FindingCode, Hazard, Method};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The form's number; a file of another number is not read.
+pub const FORMAT: u32 = 1;
+
+/// A kept measurement or hazard of one device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The identity's text (not its file name); null for a device without one.
+    pub identity: Option<String>,
+    /// The disk's sequence number at the time; all that tells a device without an identity from the next one.
+    #[serde(default)]
+    pub diskseq: Option<u64>,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// The kernel release it was measured under.
+    pub kernel: String,
+    /// SHA-256, hex, over the sorted `key=value` lines of [`Measurement::fingerprint_of`].
+    pub fingerprint: String,
+    /// What the fingerprint is made of, so that staleness names what changed.
+    pub fingerprint_of: BTreeMap<String, String>,
+    /// The class of the numbers.
+    pub class: Class,
+    /// The method that the class is about.
+    pub method: Option<Method>,
+    /// Whether every byte that was zeroed was read back as zero.
+    pub zeroes_verified: bool,
+    /// Rates in bytes per second.
+    pub zero_bytes_per_second: Option<u64>,
+    /// See above.
+    pub write_bytes_per_second: Option<u64>,
+    /// A write over a zeroed range.
+    pub overwrite_after_zero_bytes_per_second: Option<u64>,
+    /// How many times as fast as writing, median of the pairs.
+    pub speedup: Option<Speedup>,
+    /// Each method that was tried.
+    pub methods: Vec<MethodResult>,
+    /// What callers should do.
+    pub hints: Hints,
+    /// A recorded hazard.
+    pub hazard: Option<RecordedHazard>,
+    /// Findings that arose in the test.
+    pub findings: Vec<TestFinding>,
+    /// Limits before the test, by their file names, to compare with later.
+    pub limits: BTreeMap<String, String>,
+    /// Pairs that decided.
+    pub trials: u32,
+    /// Segment size.
+    pub segment_bytes: u64,
+    /// Everything that was written to the device, ladder, filling and put-back included.
+    pub bytes_written: u64,
+    /// Wall-clock seconds of the test.
+    pub seconds: f64,
+    /// `incompressible` or `zeroes`.
+    pub baseline: String,
+    /// `partition`, `range`, `gap`, `label`, `dir`.
+    pub scratch: String,
+    /// The proof, a line a check.
+    pub proof: Vec<String>,
+    /// Why the class is unknown, where it is: "time budget spent", …
+    pub inconclusive: Option<String>,
+}
+
+/// A ratio of times: writing over zeroing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Speedup {
+    /// Median of the pair ratios.
+    pub median: f64,
+    /// Lower end of the interval; null when nothing bounds it.
+    pub low: Option<f64>,
+    /// Upper end of the interval; null when nothing bounds it.
+    pub high: Option<f64>,
+    /// The probability that the interval covers the true median, at least.
+    pub confidence: f64,
+}
+
+/// One method's result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MethodResult {
+    /// The method.
+    pub method: Method,
+    /// Its own class; null where it was only screened.
+    pub class: Option<Class>,
+    /// Its rate.
+    pub zero_bytes_per_second: Option<u64>,
+    /// What the system answered, where it failed; `gated` where the kernel's knob forbids it.
+    pub error: Option<String>,
+    /// Whether all was read back as zero; null for a method that promises no zeroes.
+    pub verified: Option<bool>,
+}
+
+/// What callers should do.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Hints {
+    /// Offsets and lengths should be multiples of this.
+    pub alignment_bytes: Option<u64>,
+    /// Bytes a call.
+    pub chunk_bytes: Option<u64>,
+    /// From this length on zeroing is quicker than writing.
+    pub break_even_bytes: Option<u64>,
+}
+
+/// A hazard and where it was seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedHazard {
+    /// Which.
+    pub hazard: Hazard,
+    /// By which method.
+    pub method: Option<Method>,
+    /// In words, with the offset.
+    pub text: String,
+}
+
+/// A finding that arose in a test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestFinding {
+    /// The code.
+    pub code: FindingCode,
+    /// In words.
+    pub text: String,
+}

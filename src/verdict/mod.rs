@@ -1,0 +1,82 @@
+//! The verdict: what zeroing on a device is like, and what that rests on. Pure; reads and writes nothing.
+
+mod claim_rules;
+pub mod context;
+pub mod decide;
+pub mod expected;
+pub mod findings;
+pub mod fingerprint;
+mod kept_rules;
+mod limit_rules;
+pub mod measurement;
+pub mod wants;
+
+use crate::words::{Basis, Class, FindingCode, Method, Severity};
+pub use context::{Context, MemberView, ModelEntry};
+pub use decide::decide;
+pub use measurement::Measurement;
+
+/// The answer for one device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// What zeroing is like.
+    pub class: Class,
+    /// What the class rests on; `None` for `none` from the limit and for `unknown`.
+    pub basis: Option<Basis>,
+    /// What the claims alone let one expect: fast, slow, none or unknown.
+    pub expected: Class,
+    /// Why this class, in one clause for a person: "measured: zeroing is 2.9 times as fast as writing".
+    pub reason: String,
+    /// The measurement that the class rests on, where its fingerprint still holds.
+    pub measurement: Option<Measurement>,
+    /// Coded remarks.
+    pub findings: Vec<Finding>,
+    /// What device and kernel claim.
+    pub claims: Vec<Claim>,
+    /// What the tunables should be.
+    pub wants: Vec<Want>,
+}
+
+impl Verdict {
+    /// The method of the class, where it was measured.
+    pub fn method(&self) -> Option<Method> {
+        self.measurement.as_ref().and_then(|m| m.method)
+    }
+}
+
+/// A coded remark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The code.
+    pub code: FindingCode,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What it is about, with the values.
+    pub text: String,
+}
+
+/// What one field claims about zeroing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Where it was read: `nvme-id-ns`, `scsi-vpd-b2`, `queue`.
+    pub source: String,
+    /// The specification's or kernel's name: `DLFEAT`, `write_zeroes_unmap_max_hw_bytes`.
+    pub field: String,
+    /// The raw value as shown: `0x19`.
+    pub value: String,
+    /// What it says in words.
+    pub says: String,
+}
+
+/// What a tunable should be, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Want {
+    /// The name: `write_zeroes_unmap_max_bytes`.
+    pub name: String,
+    /// The path below the device: `queue/write_zeroes_unmap_max_bytes`.
+    pub path: String,
+    /// The value wanted.
+    pub wanted: String,
+    /// Why.
+    pub why: String,
+}

@@ -1,0 +1,226 @@
+//! How often the stopping rule is right: devices of known truth under many kinds of noise, and the naive way beside it.
+//!
+//! `ZEROCAP_ACCURACY_RUNS` sets the runs a cell (200 without it). `cargo test --test accuracy -- --nocapture` shows the
+//! table. The numbers are drawn from fixed seeds: a run gives the same table each time.
+
+use zerocap::measure::stats::{Decision, Sequential, ALPHA};
+use zerocap::units::Nanos;
+
+/// The default threshold, and the pairs that the default byte budget pays for.
+const THRESHOLD: f64 = 2.0;
+const BUDGET: usize = 32;
+/// What an undisturbed zeroing of a segment takes.
+const ZERO_NS: f64 = 1e6;
+
+/// True medians; the threshold itself is the hardest case, where every decision is an error of one side or the other.
+const TRUTHS: [f64; 7] = [0.5, 1.0, 1.5, 2.0, 3.0, 6.0, 100.0];
+
+struct Random(u64);
+
+impl Random {
+    /// splitmix64.
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Above 0, at most 1.
+    fn unit(&mut self) -> f64 {
+        ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    fn log_normal(&mut self, sigma: f64) -> f64 {
+        (sigma * self.normal()).exp()
+    }
+}
+
+/// What disturbs an operation. Each treats writes and zeroing alike, so that the true median of the ratio stays known.
+#[derive(Clone, Copy)]
+enum Noise {
+    Constant,
+    LogNormal(f64),
+    /// One operation in five takes five times as long (a cache that flushes).
+    Bimodal,
+    /// Pareto with an exponent of 1.1: the variance is infinite, the mean nearly so.
+    HeavyTail,
+    /// Every eighth operation waits for a hundred segments' time, whichever it is.
+    PeriodicStalls,
+    /// Each operation is 3 % slower than the one before.
+    Drift,
+}
+
+const NOISES: [(&str, Noise); 7] = [
+    ("constant", Noise::Constant),
+    ("log-normal 0.1", Noise::LogNormal(0.1)),
+    ("log-normal 0.5", Noise::LogNormal(0.5)),
+    ("bimodal", Noise::Bimodal),
+    ("heavy tail", Noise::HeavyTail),
+    ("periodic stalls", Noise::PeriodicStalls),
+    ("drift", Noise::Drift),
+];
+
+struct Device {
+    noise: Noise,
+    speedup: f64,
+    operations: u64,
+    random: Random,
+}
+
+impl Device {
+    fn new(noise: Noise, speedup: f64, seed: u64) -> Self {
+        let mut random = Random(seed);
+        // A test starts at any point of the device's own rhythm.
+        let operations = random.next() % 8;
+        Device { noise, speedup, operations, random }
+    }
+
+    fn operation(&mut self, ns: f64) -> f64 {
+        self.operations += 1;
+        let r = &mut self.random;
+        match self.noise {
+            Noise::Constant => ns,
+            Noise::LogNormal(sigma) => ns * r.log_normal(sigma),
+            Noise::Bimodal => ns * r.log_normal(0.02) * if r.unit() < 0.2 { 5.0 } else { 1.0 },
+            Noise::HeavyTail => ns * r.unit().powf(-1.0 / 1.1),
+            Noise::PeriodicStalls => {
+                let stall = if self.operations % 8 == 0 { 100.0 * ZERO_NS * self.speedup.max(1.0) } else { 0.0 };
+                ns * r.log_normal(0.05) + stall
+            }
+            Noise::Drift => ns * r.log_normal(0.05) * 1.03f64.powf(self.operations as f64),
+        }
+    }
+
+    /// One pair in the order of a coin: (write, zero).
+    fn pair(&mut self) -> (Nanos, Nanos) {
+        let (write, zero) = (ZERO_NS * self.speedup, ZERO_NS);
+        let (w, z) = if self.random.next() % 2 == 0 {
+            let w = self.operation(write);
+            (w, self.operation(zero))
+        } else {
+            let z = self.operation(zero);
+            (self.operation(write), z)
+        };
+        (Nanos(w.round() as u64), Nanos(z.round() as u64))
+    }
+}
+
+/// What a cell of the table gave.
+#[derive(Default)]
+struct Cell {
+    wrong: usize,
+    unknown: usize,
+    missed: usize,
+    naive_wrong: usize,
+    pairs: Vec<usize>,
+}
+
+fn run_cell(noise: Noise, truth: f64, runs: usize) -> Cell {
+    let mut cell = Cell::default();
+    for run in 0..runs as u64 {
+        let mut device = Device::new(noise, truth, run.wrapping_mul(0x1000_0001).wrapping_add(truth.to_bits()));
+        let mut pairs = Sequential::new(THRESHOLD, ALPHA);
+        while pairs.decision() == Decision::Open && pairs.len() < BUDGET {
+            let (write, zero) = device.pair();
+            pairs.push(write, zero);
+            if pairs.len() == 1 {
+                // The naive way: one write, one zeroing, done.
+                let above = write.0 as f64 > THRESHOLD * zero.0 as f64;
+                cell.naive_wrong += usize::from(truth != THRESHOLD && above != (truth > THRESHOLD));
+            }
+        }
+        match pairs.decision() {
+            Decision::Open => cell.unknown += 1,
+            Decision::Above => cell.wrong += usize::from(truth <= THRESHOLD),
+            Decision::Below => cell.wrong += usize::from(truth >= THRESHOLD),
+        }
+        let interval = pairs.interval();
+        // A nanosecond's rounding is no miss.
+        let misses = |end: Option<f64>, sign: f64| end.is_some_and(|e| (e - truth) * sign > truth * 1e-5);
+        cell.missed += usize::from(misses(interval.low, 1.0) || misses(interval.high, -1.0));
+        cell.pairs.push(pairs.len());
+    }
+    cell.pairs.sort_unstable();
+    cell
+}
+
+/// The share of single pairs on the right side of the threshold.
+fn right_side(noise: Noise, truth: f64) -> f64 {
+    let mut right = 0;
+    for run in 0..500 {
+        let mut device = Device::new(noise, truth, run);
+        for _ in 0..16 {
+            let (write, zero) = device.pair();
+            right += u32::from((write.0 as f64 > THRESHOLD * zero.0 as f64) == (truth > THRESHOLD));
+        }
+    }
+    f64::from(right) / 8000.0
+}
+
+/// How many of so many runs may go wrong at this rate: the mean and 3.3 standard deviations (20000 at 1e-3: 35).
+fn allowed(runs: usize, rate: f64) -> usize {
+    let mean = runs as f64 * rate;
+    (mean + 3.3 * mean.sqrt()).ceil() as usize
+}
+
+fn runs() -> usize {
+    match std::env::var("ZEROCAP_ACCURACY_RUNS") {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("ZEROCAP_ACCURACY_RUNS is no number: {text}")),
+        Err(_) => 200,
+    }
+}
+
+#[test]
+fn errors_are_as_rare_as_promised() {
+    let runs = runs();
+    let percent = |n: usize| 100.0 * n as f64 / runs as f64;
+    let (mut faults, mut wrong, mut missed, mut cells) = (Vec::new(), 0, 0, 0);
+    println!("threshold {THRESHOLD}, error {ALPHA}, {BUDGET} pairs at most, {runs} runs a cell");
+    println!(
+        "{:<16} {:>6} {:>6} {:>6} {:>9} {:>6} {:>8} {:>13}",
+        "noise", "truth", "clear", "wrong", "unknown", "pairs", "covered", "one pair errs"
+    );
+    for (name, noise) in NOISES {
+        for truth in TRUTHS {
+            let cell = run_cell(noise, truth, runs);
+            let clear = right_side(noise, truth);
+            let median = cell.pairs.get(runs / 2).copied().unwrap_or(0);
+            println!(
+                "{name:<16} {truth:>6} {clear:>6.3} {:>6} {:>8.1}% {median:>6} {:>7.2}% {:>12.1}%",
+                cell.wrong,
+                percent(cell.unknown),
+                percent(runs - cell.missed),
+                percent(cell.naive_wrong),
+            );
+            if cell.wrong > allowed(runs, ALPHA) {
+                faults.push(format!("{name} at {truth}: {} wrong of {runs}", cell.wrong));
+            }
+            if cell.missed > allowed(runs, ALPHA) {
+                faults.push(format!("{name} at {truth}: the interval missed {} times of {runs}", cell.missed));
+            }
+            if (truth >= 4.0 || truth <= 1.2) && clear >= 0.95 && median > 16 {
+                faults.push(format!("{name} at {truth}: a clear case took {median} pairs at the median"));
+            }
+            if truth != THRESHOLD {
+                wrong += cell.wrong;
+            }
+            missed += cell.missed;
+            cells += 1;
+        }
+    }
+    println!("all: {wrong} wrong answers, {missed} intervals that miss, of {} runs", cells * runs);
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    // Across the table there is less room for luck than in a cell.
+    assert!(wrong <= allowed(cells * runs, ALPHA) && missed <= allowed(cells * runs, ALPHA));
+}
+
+#[test]
+fn the_allowance_is_the_one_that_was_agreed() {
+    assert_eq!(allowed(20_000, ALPHA), 35);
+}
