@@ -36,7 +36,9 @@ impl<T> Fact<T> {
     pub const NOT_ASKED: Fact<T> = Fact::Unknown(Why::NotAsked);
 
     /// A malformed reading; `what` says what was wrong, without raw control bytes.
-    pub fn malformed(what: impl Into<String>) -> Self { Fact::Unknown(Why::Malformed(what.into())) }
+    pub fn malformed(what: impl Into<String>) -> Self {
+        Fact::Unknown(Why::Malformed(what.into()))
+    }
 
     /// The reading where there is one.
     pub fn known(&self) -> Option<&T> {
@@ -92,12 +94,16 @@ impl<T> Fact<T> {
 
 impl<T: Copy> Fact<T> {
     /// The reading by value where there is one.
-    pub fn get(&self) -> Option<T> { self.known().copied() }
+    pub fn get(&self) -> Option<T> {
+        self.known().copied()
+    }
 }
 
 impl<T: PartialEq> Fact<T> {
     /// Whether the reading is known to be this value.
-    pub fn is(&self, value: T) -> bool { self.known() == Some(&value) }
+    pub fn is(&self, value: T) -> bool {
+        self.known() == Some(&value)
+    }
 }
 
 impl std::fmt::Display for Why {

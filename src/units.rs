@@ -17,16 +17,24 @@ pub struct Nanos(pub u64);
 
 impl Nanos {
     /// The span of so many seconds.
-    pub const fn from_secs(s: u64) -> Self { Nanos(s.saturating_mul(1_000_000_000)) }
+    pub const fn from_secs(s: u64) -> Self {
+        Nanos(s.saturating_mul(1_000_000_000))
+    }
     /// In seconds.
-    pub fn as_secs_f64(self) -> f64 { self.0 as f64 / 1e9 }
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
     /// The span from `earlier` to this point; 0 if the clock went back.
-    pub const fn since(self, earlier: Nanos) -> Nanos { Nanos(self.0.saturating_sub(earlier.0)) }
+    pub const fn since(self, earlier: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
 }
 
 /// A rate in bytes per second from a total and a span; `None` for a span of 0.
 pub fn rate(bytes: u64, t: Nanos) -> Option<u64> {
-    if t.0 == 0 { return None; }
+    if t.0 == 0 {
+        return None;
+    }
     Some((bytes as f64 / t.as_secs_f64()) as u64)
 }
 
@@ -40,11 +48,17 @@ pub fn human_bytes(n: u64) -> String {
         unit += 1;
     }
     // 9.96 would round to "10.0": from there on no decimal is shown.
-    if unit > 0 && value < 9.95 && value.fract() != 0.0 { format!("{value:.1} {}", UNITS[unit]) } else { format!("{value:.0} {}", UNITS[unit]) }
+    if unit > 0 && value < 9.95 && value.fract() != 0.0 {
+        format!("{value:.1} {}", UNITS[unit])
+    } else {
+        format!("{value:.0} {}", UNITS[unit])
+    }
 }
 
 /// A rate as a person reads it: `5.8 GiB/s`.
-pub fn human_rate(n: u64) -> String { format!("{}/s", human_bytes(n)) }
+pub fn human_rate(n: u64) -> String {
+    format!("{}/s", human_bytes(n))
+}
 
 /// Reads a size: digits and an optional suffix `KiB`, `MiB`, `GiB`, `TiB`; `None` for anything else or an overflow.
 pub fn parse_size(s: &str) -> Option<u64> {

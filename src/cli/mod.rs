@@ -3,6 +3,7 @@
 pub mod check;
 pub mod measure;
 pub mod probe;
+pub mod record;
 pub mod recover;
 pub mod selftest;
 pub mod show;
@@ -43,6 +44,7 @@ enum Verb {
     Probe(probe::Probe),
     Measure(measure::Measure),
     Check(check::Check),
+    Record(record::Record),
     Recover(recover::Recover),
     Selftest(selftest::Selftest),
     Udev(UdevHelp),
@@ -90,6 +92,7 @@ fn verb(cli: &Cli) -> Result<u8> {
         Verb::Probe(v) => v.run(&env),
         Verb::Measure(v) => v.run(&env),
         Verb::Check(v) => v.run(&env),
+        Verb::Record(v) => v.run(&env),
         Verb::Recover(v) => v.run(&env),
         Verb::Selftest(v) => v.run(),
         Verb::Udev(_) => Ok(exit::OK),
@@ -107,7 +110,9 @@ pub fn remark(text: &str) {
 }
 
 /// Runs a renderer on standard output. A reader that went away (`| head`) is no failure.
-pub fn print(render: impl FnOnce(&mut std::io::BufWriter<std::io::StdoutLock<'_>>) -> std::io::Result<()>) -> Result<()> {
+pub fn print(
+    render: impl FnOnce(&mut std::io::BufWriter<std::io::StdoutLock<'_>>) -> std::io::Result<()>,
+) -> Result<()> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     match render(&mut out).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::file("standard output", "write to", e)),

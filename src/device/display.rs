@@ -11,7 +11,9 @@ pub fn escape(bytes: &[u8]) -> String {
             match c {
                 '\\' => out.push_str("\\\\"),
                 // Bidirectional overrides and zero-width characters can make a terminal show another text.
-                c if c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}') => {
+                c if c.is_control()
+                    || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}') =>
+                {
                     let mut buf = [0; 4];
                     for b in c.encode_utf8(&mut buf).bytes() {
                         push_hex(&mut out, b);
@@ -28,7 +30,9 @@ pub fn escape(bytes: &[u8]) -> String {
 }
 
 /// Text of unknown origin for a message.
-pub fn escape_str(s: &str) -> String { escape(s.as_bytes()) }
+pub fn escape_str(s: &str) -> String {
+    escape(s.as_bytes())
+}
 
 /// `\xNN` for one byte.
 pub fn push_hex(out: &mut String, b: u8) {
@@ -39,7 +43,9 @@ pub fn push_hex(out: &mut String, b: u8) {
 }
 
 /// Lower-case hex digits of bytes.
-pub fn hex(bytes: &[u8]) -> String { bytes.iter().map(|b| format!("{b:02x}")).collect() }
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
 
 #[cfg(test)]
 mod tests {

@@ -36,8 +36,13 @@ impl Identity {
             Kind::Md => text(parts.md_uuid).map(|u| format!("md.{u}")),
             Kind::Virtio => text(parts.virtio_serial).map(|s| format!("virtio.{s}")),
             Kind::Mmc => text(parts.mmc_cid).map(|c| {
-                let part = name.strip_prefix("mmcblk").map_or("", |r| r.trim_start_matches(|c: char| c.is_ascii_digit()));
-                if part.is_empty() { format!("mmc.{c}") } else { format!("mmc.{c}.{part}") }
+                let part =
+                    name.strip_prefix("mmcblk").map_or("", |r| r.trim_start_matches(|c: char| c.is_ascii_digit()));
+                if part.is_empty() {
+                    format!("mmc.{c}")
+                } else {
+                    format!("mmc.{c}.{part}")
+                }
             }),
             _ => None,
         })?;
@@ -46,7 +51,9 @@ impl Identity {
     }
 
     /// The text of the identity; may hold any printable or escaped byte.
-    pub fn as_str(&self) -> &str { &self.0 }
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 
     /// The file name: every byte outside `A-Za-z0-9.:_-`, and a leading dot, as `\xNN`; over 200 bytes, the first 130,
     /// `-` and the 64 hex digits of SHA-256 of the whole name.
@@ -54,7 +61,11 @@ impl Identity {
         let mut name = String::new();
         for (i, b) in self.0.bytes().enumerate() {
             let plain = b.is_ascii_alphanumeric() || b":_-".contains(&b) || (b == b'.' && i > 0);
-            if plain { name.push(char::from(b)) } else { display::push_hex(&mut name, b) }
+            if plain {
+                name.push(char::from(b))
+            } else {
+                display::push_hex(&mut name, b)
+            }
         }
         if name.len() > 200 {
             // All bytes are ASCII by now, so 130 is a character boundary.
@@ -67,7 +78,9 @@ impl Identity {
 }
 
 impl std::fmt::Display for Identity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(&display::escape_str(&self.0)) }
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&display::escape_str(&self.0))
+    }
 }
 
 #[cfg(test)]

@@ -22,19 +22,18 @@ impl Device {
     /// The device of this name in the flat namespace of `sys/block`.
     pub fn new(name: &str, devnum: Option<Devnum>) -> Self {
         // The kernel writes '/' in a disk name as '!' in sysfs (cciss!c0d0).
-        Device {
-            name: name.to_owned(),
-            sys: format!("sys/block/{name}"),
-            kind: Kind::of_name(name),
-            devnum,
-        }
+        Device { name: name.to_owned(), sys: format!("sys/block/{name}"), kind: Kind::of_name(name), devnum }
     }
 
     /// The device node: `/dev/nvme0n1`.
-    pub fn node(&self) -> String { format!("/dev/{}", self.name.replace('!', "/")) }
+    pub fn node(&self) -> String {
+        format!("/dev/{}", self.name.replace('!', "/"))
+    }
 
     /// A path below the device's sysfs directory.
-    pub fn attr(&self, relative: &str) -> String { format!("{}/{relative}", self.sys) }
+    pub fn attr(&self, relative: &str) -> String {
+        format!("{}/{relative}", self.sys)
+    }
 }
 
 /// A device number.
@@ -47,7 +46,9 @@ pub struct Devnum {
 }
 
 impl std::fmt::Display for Devnum {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, "{}:{}", self.major, self.minor) }
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.major, self.minor)
+    }
 }
 
 impl std::str::FromStr for Devnum {
@@ -155,10 +156,14 @@ impl Kind {
     }
 
     /// Whether the device is made of other block devices (dm, md, bcache, drbd; a loop only by its backing).
-    pub const fn is_stack(self) -> bool { matches!(self, Kind::Dm | Kind::Md | Kind::Bcache | Kind::Drbd) }
+    pub const fn is_stack(self) -> bool {
+        matches!(self, Kind::Dm | Kind::Md | Kind::Bcache | Kind::Drbd)
+    }
 
     /// Whether the device can have partitions in the kernel, so that a temporary one can bound a range.
-    pub const fn partitionable(self) -> bool { !matches!(self, Kind::Dm) }
+    pub const fn partitionable(self) -> bool {
+        !matches!(self, Kind::Dm)
+    }
 }
 
 #[cfg(test)]

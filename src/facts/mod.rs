@@ -86,6 +86,8 @@ pub struct Names {
 /// How much may be asked while gathering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
+    /// Neither a queue file nor a command: a test of this boot has not come back, and both may block behind it.
+    Quiet,
     /// Files, and a command only where a claim needs one that sysfs has not (the rule's way).
     Event,
     /// What the findings rest on: Identify, or READ CAPACITY(16) and the VPD pages that sysfs has not (`show`, `check`).
@@ -94,11 +96,22 @@ pub enum Depth {
     All,
 }
 
+impl Depth {
+    /// Whether commands may be sent for claims.
+    fn asks(self, queue: &queue::Queue) -> bool {
+        match self {
+            Depth::Quiet => false,
+            Depth::Event => queue.unmap_hw.known().is_none(),
+            Depth::Claims | Depth::All => true,
+        }
+    }
+}
+
 /// Gathers the whole picture of one device.
 pub fn gather(root: &Root, port: &mut dyn Port, device: &Device, depth: Depth) -> Facts {
     let mut readings = Vec::new();
-    let kernel = root.text("proc/sys/kernel/osrelease");
-    let queue = queue::gather(root, device, &mut readings);
+    let kernel = root.text("proc/sys/kernel/osrelease").map(|k| crate::device::display::escape_str(&k));
+    let queue = queue::gather(root, device, depth, &mut readings);
     let bus = match device.kind {
         Kind::Nvme => Bus::Nvme(Box::new(nvme::gather(root, port, device, &queue, depth, &mut readings))),
         Kind::Scsi => Bus::Scsi(Box::new(scsi::gather(root, port, device, &queue, depth, &mut readings))),

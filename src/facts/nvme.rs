@@ -151,7 +151,7 @@ pub fn gather(
     depth: Depth,
     readings: &mut Vec<Reading>,
 ) -> Nvme {
-    let claims = depth != Depth::Event || queue.unmap_hw.known().is_none();
+    let claims = depth.asks(queue);
     let mut ask = |question, wanted: bool| if wanted { reply(port.ask(device, question)) } else { Fact::NOT_ASKED };
     let ctrl = ask(Question::NvmeIdCtrl, claims);
     // An inactive namespace answers with zeroes alone: no reading of any field.

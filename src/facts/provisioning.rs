@@ -22,8 +22,7 @@ impl Facts {
     ///
     /// VPD B2 type 2; LBPME=1 with type 0 or not known, except behind libata, whose page is a constant; dm-thin.
     pub fn thin(&self) -> Option<String> {
-        if self.device.kind == Kind::Dm && self.stack.target.known().is_some_and(|t| t.contains("thin") || t == "LVM")
-        {
+        if self.device.kind == Kind::Dm && self.stack.target.known().is_some_and(|t| t.contains("thin") || t == "LVM") {
             // An LVM volume's uuid does not say linear from thin; a linear one passes zeroing, a thin one has no offload.
             let thin = self.stack.target.known().is_some_and(|t| t.contains("thin"));
             return (thin || self.queue.write_zeroes_max.is(0) && self.queue.discard_max.get().is_some_and(|n| n > 0))

@@ -3,6 +3,7 @@
 use crate::device::Device;
 use crate::fact::Fact;
 use crate::facts::field::Reading;
+use crate::facts::Depth;
 use crate::machine::files::Root;
 use crate::units::human_bytes;
 
@@ -37,7 +38,10 @@ pub struct Queue {
 }
 
 /// Reads the limits of a device.
-pub fn gather(root: &Root, device: &Device, readings: &mut Vec<Reading>) -> Queue {
+pub fn gather(root: &Root, device: &Device, depth: Depth, readings: &mut Vec<Reading>) -> Queue {
+    if depth == Depth::Quiet {
+        return Queue::not_asked();
+    }
     let path = |name: &str| device.attr(&format!("queue/{name}"));
     let mut bytes = |name: &str, claim: Option<fn(u64) -> String>| {
         let value = root.number(&path(name));
@@ -95,6 +99,23 @@ pub fn gather(root: &Root, device: &Device, readings: &mut Vec<Reading>) -> Queu
 }
 
 impl Queue {
+    /// Limits that nobody looked at.
+    fn not_asked() -> Queue {
+        Queue {
+            write_zeroes_max: Fact::NOT_ASKED,
+            unmap_hw: Fact::NOT_ASKED,
+            unmap: Fact::NOT_ASKED,
+            discard_max: Fact::NOT_ASKED,
+            discard_max_hw: Fact::NOT_ASKED,
+            discard_granularity: Fact::NOT_ASKED,
+            logical_block: Fact::NOT_ASKED,
+            physical_block: Fact::NOT_ASKED,
+            rotational: Fact::NOT_ASKED,
+            zoned: Fact::NOT_ASKED,
+            io_timeout_ms: Fact::NOT_ASKED,
+        }
+    }
+
     /// The effective discard limit, else the hardware's.
     pub fn discard(&self) -> Fact<u64> {
         self.discard_max.clone().or(|| self.discard_max_hw.clone())
@@ -115,7 +136,10 @@ mod tests {
         std::fs::write(queue.join("discard_max_bytes"), "many\n").unwrap();
         std::fs::write(queue.join("rotational"), "2\n").unwrap();
         let mut readings = Vec::new();
-        let q = gather(&Root::open(dir.path()).unwrap(), &Device::new("sda", None), &mut readings);
+        let root = Root::open(dir.path()).unwrap();
+        let quiet = gather(&root, &Device::new("sda", None), Depth::Quiet, &mut readings);
+        assert_eq!((quiet.write_zeroes_max, readings.len()), (Fact::NOT_ASKED, 0));
+        let q = gather(&root, &Device::new("sda", None), Depth::Claims, &mut readings);
         assert_eq!(q.write_zeroes_max, Fact::Known(0));
         assert_eq!(q.unmap_hw, Fact::ABSENT);
         assert!(matches!(q.discard_max.why(), Some(Why::Malformed(_))));

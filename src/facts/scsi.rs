@@ -77,13 +77,16 @@ pub fn gather(
     depth: Depth,
     readings: &mut Vec<Reading>,
 ) -> Scsi {
-    let claims = depth != Depth::Event || queue.unmap_hw.known().is_none();
+    let claims = depth.asks(queue);
+    // Some USB bridges hang on pages that the kernel itself does not ask them for: never in an event.
+    let bridge = root.link(&device.sys).known().is_some_and(|l| l.contains("/usb"));
+    let pages = claims && !(bridge && depth == Depth::Event);
     let all = depth == Depth::All;
     let listed = vpd::supported(root, device);
     let mut page = |code, ask| vpd::page(root, port, device, code, listed.as_deref(), ask);
     // B1 matters where the kernel says nothing of rotation.
-    let rotation = all || (claims && queue.rotational.known().is_none());
-    let (b0, b1, b2) = (page(0xb0, claims), page(0xb1, rotation), page(0xb2, claims));
+    let rotation = all || (pages && queue.rotational.known().is_none());
+    let (b0, b1, b2) = (page(0xb0, pages), page(0xb1, rotation), page(0xb2, pages));
     let (p80, p83, p89) = (page(0x80, all), page(0x83, all), page(0x89, all));
     let rc16 = if claims { reply(port.ask(device, Question::ScsiReadCapacity16)) } else { Fact::NOT_ASKED };
     let inquiry = match root.read(&device.attr("device/inquiry")) {

@@ -39,10 +39,9 @@ impl Requirement {
             Requirement::Verified => d.zeroes_verified == Some(true),
             Requirement::Fast => d.class == Class::Fast,
             Requirement::KnobOn => knob.is_some_and(|k| k > 0),
-            Requirement::WriteZeroes => d
-                .methods
-                .iter()
-                .any(|m| m.method == crate::words::Method::WriteZeroes && m.error.is_none() && m.verified == Some(true)),
+            Requirement::WriteZeroes => d.methods.iter().any(|m| {
+                m.method == crate::words::Method::WriteZeroes && m.error.is_none() && m.verified == Some(true)
+            }),
         }
     }
 }

@@ -10,13 +10,13 @@ use crate::jobs::intent::{self, Intent};
 use crate::jobs::record_result::{self, Conditions};
 use crate::jobs::{find, kept, picture, policies, publish, Env};
 use crate::machine::child::ChildPort;
-use crate::machine::durable::LiveDurable;
+use crate::machine::durable::{Durable, LiveDurable};
 use crate::machine::journal_place::{self, Place};
 use crate::machine::port::{Act, ActError, Done, Port};
 use crate::machine::{clock, trigger};
 use crate::measure::journal::{self, Header};
 use crate::measure::recover::{self, Outcome, Trust};
-use crate::measure::scratch::{self, Known, Proof, Where};
+use crate::measure::scratch::{self, temporary, Known, Proof, Where};
 use crate::measure::stats::Sequential;
 use crate::measure::trial::{self, End, Plan, Watch};
 use crate::output::Document;
@@ -62,7 +62,9 @@ pub enum Answer {
 /// Runs the job. Remarks go to `remark`.
 pub fn run(env: &Env, request: &Request, remark: &mut dyn FnMut(&str)) -> Result<Answer> {
     if !env.roots.is_live() {
-        return Err(Error::Usage("a recorded machine is never written to: measure works on the running system".to_owned()));
+        return Err(Error::Usage(
+            "a recorded machine is never written to: measure works on the running system".to_owned(),
+        ));
     }
     let device = find::whole(env, &request.device)?;
     let root = &env.roots.system;
@@ -73,9 +75,11 @@ pub fn run(env: &Env, request: &Request, remark: &mut dyn FnMut(&str)) -> Result
     let name = intent::name(&facts);
     refuse_after_cut(env, &facts, &name)?;
     let known = known(env, &facts, request.thin_ok)?;
-    let proof = scratch::prove(root, &device, &request.place, &known, !request.dry_run)?;
+    let mut ledger = ledger(env);
+    let ledger: Option<&mut dyn Durable> = if request.dry_run { None } else { Some(&mut ledger) };
+    let proof = scratch::prove(root, &device, &request.place, &known, ledger)?;
     let result = prepared(env, request, &facts, &policy, &name, &proof, remark);
-    drop_partition(&proof, remark);
+    drop_partition(env, &proof, remark);
     result
 }
 
@@ -116,7 +120,10 @@ fn prepared(
         let mut lines = proof.checks.clone();
         lines.push(format!("would use bytes {start}+{length} of {} in {} segments", proof.range.node, trial::SEGMENTS));
         lines.push(format!("would journal them in {} ({place})", dir.display()));
-        lines.push(format!("would write at most {} bytes in pairs, for at most {} s", request.max_bytes, request.max_seconds));
+        lines.push(format!(
+            "would write at most {} bytes in pairs, for at most {} s",
+            request.max_bytes, request.max_seconds
+        ));
         return Ok(Answer::Planned(lines));
     }
     let mut files = LiveDurable::new(&dir, 0o600);
@@ -144,7 +151,7 @@ fn prepared(
     };
     if let Err(e) = journal::write(&mut files, &journal_name, &header, read) {
         // Nothing was written to the device yet: both words can go.
-        crate::machine::durable::Durable::remove(&mut files, &journal_name)?;
+        files.remove(&journal_name)?;
         intent::end(env, name, device.devnum)?;
         return Err(e);
     }
@@ -174,11 +181,18 @@ fn prepared(
     }
     let whole = match journal::read(&files, &journal_name)? {
         journal::Read::Whole(journal) => journal,
-        _ => return Err(Error::Malformed { path: dir.join(&journal_name).display().to_string(), what: "the journal is gone or damaged".to_owned() }),
+        _ => {
+            return Err(Error::Malformed {
+                path: dir.join(&journal_name).display().to_string(),
+                what: "the journal is gone or damaged".to_owned(),
+            })
+        }
     };
     match recover::put_back(&mut port, &proof.range, &whole, Trust::Held) {
         Ok(Outcome::Back(bytes)) => conditions.put_back = bytes,
-        Ok(Outcome::Foreign(offset)) => return Err(not_put_back(facts, &dir, &journal_name, format!("byte {offset} was written by somebody else"))),
+        Ok(Outcome::Foreign(offset)) => {
+            return Err(not_put_back(facts, &dir, &journal_name, format!("byte {offset} was written by somebody else")))
+        }
         Err(e) => {
             kept::save(env, facts, &record_result::of_run(facts, &conditions, &outcome))?;
             return Err(not_put_back(facts, &dir, &journal_name, format!("{}: {}", e.operation, e.error)));
@@ -187,12 +201,12 @@ fn prepared(
     // The child ends and closes the device: from here on nothing of the test holds it.
     port.close();
     if let End::Failed(operation, error) = &outcome.end {
-        crate::machine::durable::Durable::remove(&mut files, &journal_name)?;
+        files.remove(&journal_name)?;
         intent::end(env, name, device.devnum)?;
         return Err(act_error(&device.node(), operation, error));
     }
     kept::save(env, facts, &record_result::of_run(facts, &conditions, &outcome))?;
-    crate::machine::durable::Durable::remove(&mut files, &journal_name)?;
+    files.remove(&journal_name)?;
     intent::end(env, name, device.devnum)?;
     let picture = picture::of(env, env.port().as_mut(), device, Depth::Claims, remark);
     publish::write(env, device.devnum, &picture.document)?;
@@ -227,7 +241,9 @@ fn refuse_after_cut(env: &Env, facts: &Facts, name: &str) -> Result<()> {
     match intent::of(env, name)? {
         None => Ok(()),
         Some(i) => Err(not_safe(match i.left_behind {
-            Some(pid) => format!("an earlier test is still in flight (pid {pid}) or not cleared up; run `zerocap recover`"),
+            Some(pid) => {
+                format!("an earlier test is still in flight (pid {pid}) or not cleared up; run `zerocap recover`")
+            }
             None => "an earlier test was cut off; run `zerocap recover` first".to_owned(),
         })),
     }
@@ -252,9 +268,10 @@ fn journal_allowed(
     device: &crate::device::Device,
 ) -> std::result::Result<String, String> {
     match journal_place::of(&env.roots.system, dir) {
-        Place::Devices(names) if names.contains(&device.name) => {
-            Err(format!("the journal {} lies on the device itself; name another place with --journal DIR", dir.display()))
-        }
+        Place::Devices(names) if names.contains(&device.name) => Err(format!(
+            "the journal {} lies on the device itself; name another place with --journal DIR",
+            dir.display()
+        )),
         Place::Devices(names) => Ok(format!("on {}", names.join(", "))),
         Place::Elsewhere(kind) => Ok(format!("on {kind}")),
         Place::Memory if named => Ok("in memory: a power cut loses the content".to_owned()),
@@ -273,9 +290,8 @@ fn journal_allowed(
 
 fn header(env: &Env, facts: &Facts, proof: &Proof, plan: &Plan) -> Header {
     let range = &proof.range;
-    let spans = (0..plan.length.div_ceil(SPAN))
-        .map(|i| (plan.start + i * SPAN, SPAN.min(plan.length - i * SPAN)))
-        .collect();
+    let spans =
+        (0..plan.length.div_ceil(SPAN)).map(|i| (plan.start + i * SPAN, SPAN.min(plan.length - i * SPAN))).collect();
     Header {
         seed: plan.seed,
         at: clock::now_utc(),
@@ -294,10 +310,15 @@ fn header(env: &Env, facts: &Facts, proof: &Proof, plan: &Plan) -> Header {
     }
 }
 
+/// Where temporary partitions are noted; they do not outlive the boot, nor do the notes.
+pub fn ledger(env: &Env) -> LiveDurable {
+    LiveDurable::new(env.roots.run().join("temporary"), 0o600)
+}
+
 /// Takes the temporary partition away. A partition that a child still holds stays, and is named.
-pub fn drop_partition(proof: &Proof, remark: &mut dyn FnMut(&str)) {
+pub fn drop_partition(env: &Env, proof: &Proof, remark: &mut dyn FnMut(&str)) {
     if let Some((number, true)) = proof.partition {
-        if let Err(e) = proof.disk.delete_partition(number as i32) {
+        if let Err(e) = temporary::take_away(&proof.disk, &mut ledger(env), number) {
             remark(&format!("{e}; `zerocap recover` takes it away later"));
         }
     }
@@ -319,7 +340,11 @@ impl Watch for Watcher<'_> {
         if self.verbose {
             let ratio = so_far.median().unwrap_or(0.0);
             let ms = |n: Nanos| n.0 as f64 / 1e6;
-            (self.remark)(&format!("pair {number}: write {:.2} ms, zero {:.2} ms, median ratio {ratio:.2}", ms(write), ms(zero)));
+            (self.remark)(&format!(
+                "pair {number}: write {:.2} ms, zero {:.2} ms, median ratio {ratio:.2}",
+                ms(write),
+                ms(zero)
+            ));
         }
     }
 

@@ -8,6 +8,7 @@ pub mod measure;
 pub mod picture;
 pub mod policies;
 pub mod publish;
+pub mod record;
 pub mod record_result;
 pub mod recover;
 pub mod selftest;

@@ -8,7 +8,7 @@ use crate::machine::nodes;
 use crate::machine::port::Port;
 use crate::output::Document;
 use crate::policy::Policy;
-use crate::verdict::context::{Context, MemberView};
+use crate::verdict::context::{self, Context, MemberView};
 use crate::verdict::{decide, Verdict};
 
 /// How deep a stack is followed; the kernel itself refuses deeper ones long before.
@@ -30,9 +30,7 @@ pub struct Picture {
 /// Looks at one device. What went wrong beside the answer goes to `remark`.
 pub fn of(env: &Env, port: &mut dyn Port, device: &Device, depth: Depth, remark: &mut dyn FnMut(&str)) -> Picture {
     let shared = |facts: &Facts| same_identity(env, facts).is_ok_and(|names| !names.is_empty());
-    let (facts, policy, verdict) = decided(env, port, device, depth, &shared, remark, 0);
-    let document = Document::new(&facts, &verdict);
-    Picture { facts, policy, verdict, document }
+    among(env, port, device, depth, &shared, remark)
 }
 
 /// As [`of`], for a caller that knows which identities are borne twice: `shared` answers from memory.
@@ -44,42 +42,60 @@ pub fn among(
     shared: &dyn Fn(&Facts) -> bool,
     remark: &mut dyn FnMut(&str),
 ) -> Picture {
-    let (facts, policy, verdict) = decided(env, port, device, depth, shared, remark, 0);
+    let mut look = Look { env, port, depth, shared, remark };
+    let Decided { facts, policy, verdict, .. } = look.decided(device, 0);
     let document = Document::new(&facts, &verdict);
     Picture { facts, policy, verdict, document }
 }
 
-fn decided(
-    env: &Env,
-    port: &mut dyn Port,
-    device: &Device,
+/// What stays the same on the way down a stack.
+struct Look<'a> {
+    env: &'a Env,
+    port: &'a mut dyn Port,
     depth: Depth,
-    shared: &dyn Fn(&Facts) -> bool,
-    remark: &mut dyn FnMut(&str),
-    level: usize,
-) -> (Facts, Policy, Verdict) {
-    let root = &env.roots.system;
-    let facts = facts::gather(root, port, device, depth);
-    let names: &[String] = facts.stack.members.known().filter(|_| level < DEEPEST).map_or(&[], Vec::as_slice);
-    let below: Vec<(Facts, Verdict)> = names
-        .iter()
-        .filter_map(|name| {
-            // A member may be a partition: its disk answers for it.
-            let member = nodes::resolve_name(root, name)?;
-            let (f, _, v) = decided(env, port, &member, depth, shared, remark, level + 1);
-            Some((f, v))
-        })
-        .collect();
-    let members: Vec<MemberView<'_>> = below.iter().map(|(f, v)| MemberView::new(f, &[], v)).collect();
-    let (policy, problems) = policies::of(env, &facts);
-    problems.iter().for_each(|p| remark(p));
-    let measurement = kept::load(env, &facts).unwrap_or_else(|e| {
-        remark(&e.to_string());
-        None
-    });
-    let context = Context { shared: shared(&facts), interrupted: interrupted(env, &facts), ..Context::default() };
-    let verdict = decide(&facts, &members, measurement.as_ref(), &policy, &context);
-    (facts, policy, verdict)
+    shared: &'a dyn Fn(&Facts) -> bool,
+    remark: &'a mut dyn FnMut(&str),
+}
+
+/// One device of a stack, decided.
+struct Decided {
+    facts: Facts,
+    policy: Policy,
+    verdict: Verdict,
+    rotating: Option<bool>,
+    unmaps: Option<bool>,
+}
+
+impl Look<'_> {
+    fn decided(&mut self, device: &Device, level: usize) -> Decided {
+        let root = &self.env.roots.system;
+        let facts = facts::gather(root, self.port, device, self.depth);
+        let names: &[String] = facts.stack.members.known().filter(|_| level < DEEPEST).map_or(&[], Vec::as_slice);
+        // A member may be a partition: its disk answers for it.
+        let below: Vec<Device> = names.iter().filter_map(|name| nodes::resolve_name(root, name)).collect();
+        let below: Vec<Decided> = below.iter().map(|member| self.decided(member, level + 1)).collect();
+        let members: Vec<MemberView<'_>> = below
+            .iter()
+            .map(|d| MemberView {
+                facts: &d.facts,
+                class: d.verdict.class,
+                expected: d.verdict.expected,
+                rotating: d.rotating,
+                unmaps: d.unmaps,
+            })
+            .collect();
+        let (policy, problems) = policies::of(self.env, &facts);
+        problems.iter().for_each(|p| (self.remark)(p));
+        let measurement = kept::load(self.env, &facts).unwrap_or_else(|e| {
+            (self.remark)(&e.to_string());
+            None
+        });
+        let context =
+            Context { shared: (self.shared)(&facts), interrupted: interrupted(self.env, &facts), ..Context::default() };
+        let verdict = decide(&facts, &members, measurement.as_ref(), &policy, &context);
+        let (rotating, unmaps) = (context::rotating(&facts, &members), context::unmaps(&facts, &members));
+        Decided { facts, policy, verdict, rotating, unmaps }
+    }
 }
 
 /// What an intent of another boot, not cleared up yet, says.

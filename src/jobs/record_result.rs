@@ -5,9 +5,7 @@ use crate::measure::stats::{self, Decision};
 use crate::measure::trial::{End, MethodRun, Outcome};
 use crate::units::rate;
 use crate::verdict::fingerprint;
-use crate::verdict::measurement::{
-    Hints, Measurement, MethodResult, RecordedHazard, Speedup, TestFinding, FORMAT,
-};
+use crate::verdict::measurement::{Hints, Measurement, MethodResult, RecordedHazard, Speedup, TestFinding, FORMAT};
 use crate::words::{Class, FindingCode, Method};
 
 /// What the run was made under.

@@ -8,11 +8,12 @@ use crate::jobs::record_result::{self, Conditions};
 use crate::jobs::{find, kept, measure, Env};
 use crate::machine::child::ChildPort;
 use crate::machine::clock;
+use crate::machine::disk::LockedDisk;
 use crate::machine::durable::{Durable, LiveDurable};
 use crate::machine::port::{Act, Port};
 use crate::measure::journal::{self, Journal, Read};
 use crate::measure::recover::{put_back, Outcome, Trust};
-use crate::measure::scratch;
+use crate::measure::scratch::{self, temporary};
 use crate::units::Nanos;
 use crate::verdict::measurement::{RecordedHazard, TestFinding};
 use crate::words::{Class, FindingCode, Hazard, Method};
@@ -24,7 +25,9 @@ pub type Report = (String, Result<String>);
 /// Clears up every journal and intent, or those of one device. `journal`: another directory than the usual one.
 pub fn run(env: &Env, device: Option<&str>, journal: Option<PathBuf>) -> Result<Vec<Report>> {
     if !env.roots.is_live() {
-        return Err(Error::Usage("a recorded machine is never written to: recover works on the running system".to_owned()));
+        return Err(Error::Usage(
+            "a recorded machine is never written to: recover works on the running system".to_owned(),
+        ));
     }
     let only = device.map(|typed| find::named(env, typed)).transpose()?;
     let root = &env.roots.system;
@@ -36,10 +39,39 @@ pub fn run(env: &Env, device: Option<&str>, journal: Option<PathBuf>) -> Result<
     names.sort();
     names.dedup();
     names.retain(|n| only.as_ref().is_none_or(|o| o == n));
-    Ok(names.into_iter().map(|name| {
-        let report = one(env, &mut files, &name);
-        (name, report)
-    }).collect())
+    let mut reports: Vec<Report> = names
+        .into_iter()
+        .map(|name| {
+            let report = one(env, &mut files, &name);
+            (name, report)
+        })
+        .collect();
+    if device.is_none() {
+        reports.extend(stale_partitions(env)?);
+    }
+    Ok(reports)
+}
+
+/// Takes away the temporary partitions that killed tests left before there was a journal.
+fn stale_partitions(env: &Env) -> Result<Vec<Report>> {
+    let mut ledger = measure::ledger(env);
+    let root = &env.roots.system;
+    let mut reports = Vec::new();
+    for devnum in temporary::noted(&ledger)? {
+        let Some(device) = find::listed(env, false)?.into_iter().find(|d| d.devnum == Some(devnum)) else {
+            // The disk is gone, and its partitions with it.
+            ledger.remove(&devnum.to_string())?;
+            continue;
+        };
+        let gone = LockedDisk::open(&device.node())
+            .and_then(|disk| temporary::take_stale_away(root, &device, &disk, &mut ledger));
+        match gone {
+            Ok(false) => {}
+            Ok(true) => reports.push((device.name, Ok("a temporary partition that was left is taken away".to_owned()))),
+            Err(e) => reports.push((device.name, Err(e))),
+        }
+    }
+    Ok(reports)
 }
 
 fn one(env: &Env, files: &mut LiveDurable, name: &str) -> Result<String> {
@@ -102,7 +134,7 @@ fn device_of(env: &Env, journal: &Journal, name: &str) -> Result<Facts> {
 }
 
 fn back(env: &Env, facts: &Facts, journal: &Journal, shown: &str) -> Result<String> {
-    let proof = scratch::of_journal(&env.roots.system, &facts.device, &journal.header)?;
+    let proof = scratch::of_journal(&env.roots.system, &facts.device, &journal.header, &mut measure::ledger(env))?;
     let mut port = ChildPort::new(Nanos::from_secs(120));
     let not_back = |what: String| Error::NotPutBack { device: facts.device.node(), what, journal: shown.to_owned() };
     let result = match port.act(&proof.range, &Act::Open).value {
@@ -119,7 +151,7 @@ fn back(env: &Env, facts: &Facts, journal: &Journal, shown: &str) -> Result<Stri
         },
     };
     port.close();
-    measure::drop_partition(&proof, &mut |_| {});
+    measure::drop_partition(env, &proof, &mut |_| {});
     result
 }
 

@@ -8,7 +8,7 @@ use crate::jobs::udev_event::{self, Event};
 use crate::jobs::{find, Env};
 use crate::machine::durable::SimulatedDurable;
 use crate::machine::port::{Act, Done, Port};
-use crate::machine::simulated::{Model, SimulatedPort, Zeroing};
+use crate::machine::simulated::{Model, Noise, SimulatedPort};
 use crate::machine::{loop_device, pattern, Roots};
 use crate::measure::journal::{self, simulated_header};
 use crate::measure::recover::{self, Trust};
@@ -88,7 +88,8 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
     steps.push((format!("measured: {}", crate::output::detail::sentence(&document)), document.class != Class::Broken));
     let verified = document.zeroes_verified == Some(true);
     steps.push(("every zeroed byte was read back as zero".to_owned(), verified));
-    steps.push(("the whole device holds what it held before".to_owned(), loop_device::content(&device.node)? == before));
+    steps
+        .push(("the whole device holds what it held before".to_owned(), loop_device::content(&device.node)? == before));
     let found = find::named(&env, &device.node)?;
     let event = Event { action: "change".to_owned(), devnum: found.devnum };
     let lines = udev_event::run(&env, &device.node, &event).unwrap_or_else(|e| e);
@@ -113,13 +114,7 @@ impl Watch for Quiet {
 
 /// The same on a simulated device whose truth is known: zeroing is 8 times as fast as writing.
 fn on_simulated() -> Result<Vec<Step>> {
-    let model = Model {
-        write_ns_per_mib: 8_000_000,
-        zero_ns_per_mib: 1_000_000,
-        call_ns: 10_000,
-        jitter_percent: 10,
-        zeroing: Zeroing::Real,
-    };
+    let model = Model { noise: Noise::Uniform(10.0), ..Model::steady(8_000_000, 1_000_000) };
     let before = content();
     let mut port = SimulatedPort::new(model, before.clone(), 1);
     let range = scratch::simulated(SIZE);
@@ -157,15 +152,28 @@ fn on_simulated() -> Result<Vec<Step>> {
 fn surroundings() -> Result<Vec<Step>> {
     let root = Roots::new(None, None)?.system;
     let there = |paths: &[&str]| paths.iter().any(|p| root.exists(p));
-    let rule = there(&["etc/udev/rules.d/90-zerocap.rules", "usr/lib/udev/rules.d/90-zerocap.rules", "lib/udev/rules.d/90-zerocap.rules"]);
-    let unit = there(&["usr/lib/systemd/system/zerocap-recover.service", "etc/systemd/system/zerocap-recover.service", "lib/systemd/system/zerocap-recover.service"]);
+    let rule = there(&[
+        "etc/udev/rules.d/90-zerocap.rules",
+        "usr/lib/udev/rules.d/90-zerocap.rules",
+        "lib/udev/rules.d/90-zerocap.rules",
+    ]);
+    let unit = there(&[
+        "usr/lib/systemd/system/zerocap-recover.service",
+        "etc/systemd/system/zerocap-recover.service",
+        "lib/systemd/system/zerocap-recover.service",
+    ]);
     let knob = match root.list("sys/block") {
-        Fact::Known(names) => names.iter().any(|n| root.exists(&format!("sys/block/{n}/queue/write_zeroes_unmap_max_bytes"))),
+        Fact::Known(names) => {
+            names.iter().any(|n| root.exists(&format!("sys/block/{n}/queue/write_zeroes_unmap_max_bytes")))
+        }
         Fact::Unknown(_) => false,
     };
     Ok(vec![
         (format!("the udev rule is {}", if rule { "installed" } else { "not installed (make install)" }), rule),
-        (format!("zerocap-recover.service is {}", if unit { "installed" } else { "not installed (make install)" }), unit),
+        (
+            format!("zerocap-recover.service is {}", if unit { "installed" } else { "not installed (make install)" }),
+            unit,
+        ),
         (format!("the kernel {} write_zeroes_unmap_max_bytes (Linux 6.17)", if knob { "has" } else { "has no" }), knob),
     ])
 }

@@ -58,7 +58,7 @@ pub fn run(env: &Env, typed: &[String], all: bool, remark: &mut dyn FnMut(&str))
 }
 
 /// Adds what each tunable is now.
-fn with_now(env: &Env, mut document: Document) -> Document {
+pub(crate) fn with_now(env: &Env, mut document: Document) -> Document {
     let dir = format!("sys/block/{}", document.device.name);
     for t in &mut document.tunables {
         t.now = env.roots.system.text(&format!("{dir}/{}", t.path)).known().cloned();

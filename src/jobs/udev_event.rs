@@ -75,38 +75,24 @@ pub fn run(env: &Env, node: &str, event: &Event) -> Result<String, String> {
     if device.devnum.is_none() && !root.exists(&device.sys) {
         return Err(format!("{name} is no whole block device"));
     }
-    if let Some(document) = device.devnum.and_then(|d| held(env, &device, d)) {
-        return Ok(properties::lines(&document, &[]));
-    }
+    // Reading a queue file blocks while a test of this boot waits for a device that does not answer.
+    let held = env.roots.is_live() && device.devnum.is_some_and(|d| intent::open_in_this_boot(env, d));
+    let depth = if held { Depth::Quiet } else { Depth::Event };
     let mut problems = Vec::new();
     let mut port: Box<dyn Port> =
         if env.roots.is_live() { Box::new(LivePort::default()) } else { Box::new(RecordedPort::new(root)) };
     // Whether the identity is borne twice would need a look at every device; `show` and `measure` look.
     let never = |_: &facts::Facts| false;
-    let picture =
-        picture::among(env, port.as_mut(), &device, Depth::Event, &never, &mut |p| problems.push(p.to_owned()));
+    let picture = picture::among(env, port.as_mut(), &device, depth, &never, &mut |p| problems.push(p.to_owned()));
     problems.iter().for_each(|p| eprintln!("zerocap: {p}"));
-    if let Err(e) = publish::write(env, device.devnum, &picture.document) {
-        eprintln!("zerocap: {e}");
+    // Without the queue files the document says less than the published one, except that a device is broken.
+    if !held || picture.document.class == Class::Broken {
+        if let Err(e) = publish::write(env, device.devnum, &picture.document) {
+            eprintln!("zerocap: {e}");
+        }
     }
-    let set = to_set(env, &device, &picture.document);
+    let set = if held { Vec::new() } else { to_set(env, &device, &picture.document) };
     Ok(properties::lines(&picture.document, &set))
-}
-
-/// Where a test of this boot is open no queue file may be read: the answer is the published one, else unknown.
-fn held(env: &Env, device: &Device, devnum: Devnum) -> Option<Document> {
-    if !env.roots.is_live() || !intent::open_in_this_boot(env, devnum) {
-        return None;
-    }
-    let diskseq = env.roots.system.number(&device.attr("diskseq")).get();
-    let mut document = publish::read(env, devnum, diskseq)?;
-    document.tunables.clear();
-    if document.class == Class::Fast {
-        // A test that is open may be one that does not end.
-        document.class = Class::Unknown;
-        document.basis = None;
-    }
-    Some(document)
 }
 
 fn settings(env: &Env) -> LiveDurable {

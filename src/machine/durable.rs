@@ -68,7 +68,11 @@ impl LiveDurable {
         use std::os::unix::fs::OpenOptionsExt;
         let mut options = OpenOptions::new();
         options.create(true).mode(self.mode);
-        if truncate { options.write(true).truncate(true) } else { options.append(true) };
+        if truncate {
+            options.write(true).truncate(true)
+        } else {
+            options.append(true)
+        };
         options.open(path).map_err(|e| Error::file(path, "open for writing", e))
     }
 }
@@ -111,9 +115,9 @@ impl Durable for LiveDurable {
         let written = self.open_for(&temporary, true).and_then(|mut f| {
             f.write_all(bytes).and_then(|()| f.sync_all()).map_err(|e| Error::file(&temporary, "write", e))
         });
-        if let Err(e) = written.and_then(|()| {
-            fs::rename(&temporary, &path).map_err(|e| Error::file(&path, "replace", e))
-        }) {
+        if let Err(e) =
+            written.and_then(|()| fs::rename(&temporary, &path).map_err(|e| Error::file(&path, "replace", e)))
+        {
             // The old file is untouched; a left temporary would only confuse.
             let _ = fs::remove_file(&temporary);
             return Err(e);
@@ -136,8 +140,11 @@ impl Durable for LiveDurable {
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Vec::new()),
             Err(e) => return Err(Error::file(&self.dir, "list", e)),
         };
-        let mut names: Vec<String> =
-            entries.flatten().filter_map(|e| e.file_name().into_string().ok()).filter(|n| !n.starts_with('.')).collect();
+        let mut names: Vec<String> = entries
+            .flatten()
+            .filter_map(|e| e.file_name().into_string().ok())
+            .filter(|n| !n.starts_with('.'))
+            .collect();
         names.sort();
         Ok(names)
     }
@@ -156,14 +163,16 @@ pub struct SimulatedDurable {
 
 impl SimulatedDurable {
     /// The power goes: each file is its synced content, plus a part of what was appended since (`coin` picks 0 to 255;
-    /// the part is torn at any byte).
+    /// the part is torn at any byte, and a quarter of its pages are holes, whose length was recorded before their data).
     pub fn power_cut(&mut self, mut coin: impl FnMut() -> u8) {
         for (name, now) in &self.now {
             let kept = self.kept.get(name).map_or(0, Vec::len);
             let extra = now.len().saturating_sub(kept);
             let part = extra * usize::from(coin()) / 255;
             if part > 0 && now.starts_with(self.kept.get(name).map_or(&[], Vec::as_slice)) {
-                self.kept.insert(name.clone(), now[..kept + part].to_vec());
+                let mut bytes = now[..kept + part].to_vec();
+                bytes[kept..].chunks_mut(4096).filter(|_| coin() < 64).for_each(|page| page.fill(0));
+                self.kept.insert(name.clone(), bytes);
             }
         }
         self.now = self.kept.clone();

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
 use crate::machine::child;
 use crate::machine::port::errno_name;
-use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::os::fd::OwnedFd;
@@ -16,12 +16,29 @@ use std::path::{Path, PathBuf};
 /// The most that is read of one file. sysfs attributes are at most a page, binary ones and kept files far below this.
 pub const MAX_FILE: usize = 256 * 1024;
 
+/// How many files that stand for links are followed in one path.
+const MAX_TEXT_LINKS: usize = 16;
+
 /// A directory that stands for `/`.
 #[derive(Debug)]
 pub struct Root {
     dir: OwnedFd,
     path: PathBuf,
     guard: Option<RefCell<child::Reader>>,
+    trail: Option<RefCell<Vec<Note>>>,
+}
+
+/// What a noting root was asked for; the path as it was given, links not followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// A file was read, with this result.
+    Read(String, Fact<Vec<u8>>),
+    /// A directory was listed, with this result.
+    List(String, Fact<Vec<String>>),
+    /// A link itself was looked at.
+    Link(String),
+    /// It was asked whether it is there.
+    Exists(String),
 }
 
 impl Root {
@@ -29,7 +46,7 @@ impl Root {
     pub fn open(path: &Path) -> Result<Root> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = rustix::fs::open(path, flags, Mode::empty()).map_err(|e| Error::file(path, "open as a root", e))?;
-        Ok(Root { dir, path: path.to_owned(), guard: None })
+        Ok(Root { dir, path: path.to_owned(), guard: None, trail: None })
     }
 
     /// Has the queue files of the running system read in a child with a deadline: such a read blocks while a limit is
@@ -41,19 +58,88 @@ impl Root {
         self
     }
 
+    /// Has every reading noted, for the recorder; see [`Root::trail`].
+    pub fn noting(mut self) -> Root {
+        self.trail = Some(RefCell::default());
+        self
+    }
+
+    /// What was asked of a noting root since the last call, in order.
+    pub fn trail(&self) -> Vec<Note> {
+        self.trail.as_ref().map(RefCell::take).unwrap_or_default()
+    }
+
+    fn note(&self, note: impl FnOnce() -> Note) {
+        if let Some(trail) = &self.trail {
+            trail.borrow_mut().push(note());
+        }
+    }
+
     /// The directory as it was named.
-    pub fn path(&self) -> &Path { &self.path }
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
 
     /// Whether this is the running system itself.
-    pub fn is_system(&self) -> bool { self.path == Path::new("/") }
+    pub fn is_system(&self) -> bool {
+        self.path == Path::new("/")
+    }
 
     /// How a file of the root is named in a message.
-    pub fn shown(&self, relative: &str) -> PathBuf { self.path.join(relative) }
+    pub fn shown(&self, relative: &str) -> PathBuf {
+        self.path.join(relative)
+    }
 
+    /// Opens below the root. A recorded machine may have been carried by something that knows no links (an archive, a
+    /// checkout with `core.symlinks` off) and wrote each as a file that holds its target: such a file is followed too.
     fn open_inside(&self, relative: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let mut path = relative.to_owned();
+        for _ in 0..MAX_TEXT_LINKS {
+            match self.open_plain(&path, flags) {
+                Err(Errno::NOTDIR) if !self.is_system() => match self.through_text_link(&path) {
+                    Some(next) => path = next,
+                    None => return Err(Errno::NOTDIR),
+                },
+                other => return other,
+            }
+        }
+        Err(Errno::LOOP)
+    }
+
+    /// The path with its first component that is a file holding a relative target replaced by that target.
+    fn through_text_link(&self, path: &str) -> Option<String> {
+        let (at, _) = path.match_indices('/').find(|(at, _)| {
+            let open = self.open_plain(&path[..*at], OFlags::PATH);
+            open.and_then(rustix::fs::fstat).is_ok_and(|s| FileType::from_raw_mode(s.st_mode).is_file())
+        })?;
+        let (link, rest) = path.split_at(at);
+        let parent = link.rsplit_once('/').map_or("", |(dir, _)| dir);
+        Some(format!("{parent}/{}{rest}", self.text_link(link)?))
+    }
+
+    /// The target in a file that stands for a link: one line, a relative path that leads upwards first.
+    fn text_link(&self, path: &str) -> Option<String> {
+        let fd = self.open_plain(path, OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
+        let stat = rustix::fs::fstat(&fd).ok()?;
+        if !FileType::from_raw_mode(stat.st_mode).is_file() {
+            return None;
+        }
+        let mut target = [0u8; 1024];
+        let length = rustix::io::read(&fd, &mut target).ok()?;
+        let target = std::str::from_utf8(target.get(..length)?).ok()?;
+        (target.starts_with("../") && !target.contains('\n') && length < 1024).then(|| target.to_owned())
+    }
+
+    fn open_plain(&self, relative: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC;
         loop {
-            match rustix::fs::openat2(&self.dir, relative, flags, Mode::empty(), ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS) {
+            match rustix::fs::openat2(
+                &self.dir,
+                relative,
+                flags,
+                Mode::empty(),
+                ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS,
+            ) {
                 // EAGAIN: a rename raced with the resolution (openat2(2)); asked again.
                 Err(Errno::AGAIN) => continue,
                 other => return other,
@@ -63,10 +149,12 @@ impl Root {
 
     /// The bytes of a regular file of at most [`MAX_FILE`].
     pub fn read(&self, relative: &str) -> Fact<Vec<u8>> {
-        match &self.guard {
+        let bytes = match &self.guard {
             Some(guard) if relative.contains("/queue/") => guard.borrow_mut().read(relative),
             _ => self.read_here(relative),
-        }
+        };
+        self.note(|| Note::Read(relative.to_owned(), bytes.clone()));
+        bytes
     }
 
     fn read_here(&self, relative: &str) -> Fact<Vec<u8>> {
@@ -76,7 +164,7 @@ impl Root {
             Err(e) => return Fact::Unknown(why(e)),
         };
         match rustix::fs::fstat(&fd) {
-            Ok(stat) if rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file() => {}
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode).is_file() => {}
             Ok(_) => return Fact::malformed("not a regular file"),
             Err(e) => return Fact::Unknown(why(e)),
         }
@@ -129,6 +217,12 @@ impl Root {
 
     /// The names in a directory, sorted; a name that is not UTF-8 is left out.
     pub fn list(&self, relative: &str) -> Fact<Vec<String>> {
+        let names = self.list_here(relative);
+        self.note(|| Note::List(relative.to_owned(), names.clone()));
+        names
+    }
+
+    fn list_here(&self, relative: &str) -> Fact<Vec<String>> {
         let fd = match self.open_inside(relative, OFlags::RDONLY | OFlags::DIRECTORY) {
             Ok(fd) => fd,
             Err(e) => return Fact::Unknown(why(e)),
@@ -138,7 +232,8 @@ impl Root {
             Ok(dir) => {
                 for entry in dir {
                     match entry {
-                        Ok(e) => names.extend(e.file_name().to_str().ok().filter(|n| *n != "." && *n != "..").map(str::to_owned)),
+                        Ok(e) => names
+                            .extend(e.file_name().to_str().ok().filter(|n| *n != "." && *n != "..").map(str::to_owned)),
                         Err(e) => return Fact::Unknown(why(e)),
                     }
                 }
@@ -159,6 +254,7 @@ impl Root {
 
     /// Where a link points, as written in it.
     pub fn link(&self, relative: &str) -> Fact<String> {
+        self.note(|| Note::Link(relative.to_owned()));
         let fd = match self.open_inside(relative, OFlags::PATH | OFlags::NOFOLLOW) {
             Ok(fd) => fd,
             Err(e) => return Fact::Unknown(why(e)),
@@ -168,13 +264,19 @@ impl Root {
                 Ok(t) => Fact::Known(t),
                 Err(_) => Fact::malformed("not UTF-8"),
             },
-            Err(Errno::INVAL | Errno::NOENT) => Fact::malformed("not a link"),
+            Err(Errno::INVAL | Errno::NOENT) => match self.text_link(relative).filter(|_| !self.is_system()) {
+                Some(target) => Fact::Known(target),
+                None => Fact::malformed("not a link"),
+            },
             Err(e) => Fact::Unknown(why(e)),
         }
     }
 
     /// Whether something of that name is there (a link is followed; a dangling one is not there).
-    pub fn exists(&self, relative: &str) -> bool { self.open_inside(relative, OFlags::PATH).is_ok() }
+    pub fn exists(&self, relative: &str) -> bool {
+        self.note(|| Note::Exists(relative.to_owned()));
+        self.open_inside(relative, OFlags::PATH).is_ok()
+    }
 }
 
 /// Which kind of "no reading" an errno is.
@@ -192,6 +294,26 @@ fn why(e: Errno) -> Why {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn files_that_stand_for_links_are_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("sys/block/sda", "../devices/sda");
+        write("sys/devices/sda/size", "8\n");
+        write("sys/devices/sda/device", "../../../../../../etc");
+        write("sys/devices/sda/round", "../sda/round");
+        let root = Root::open(dir.path()).unwrap();
+        assert_eq!(root.number("sys/block/sda/size"), Fact::Known(8));
+        assert_eq!(root.link_name("sys/block/sda"), Fact::Known("sda".to_owned()));
+        assert_eq!(root.read("sys/block/sda/device/passwd"), Fact::ABSENT, "never out of the root");
+        assert!(root.read("sys/block/sda/round/x").known().is_none());
+        assert!(root.link("sys/devices/sda/size").known().is_none());
+    }
 
     #[test]
     fn odd_files_are_facts() {

@@ -13,7 +13,7 @@ use crate::words::Method;
 use nvme_cli_sys as b;
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
-use std::os::fd::{BorrowedFd, OwnedFd, AsFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Barrier;
 use std::time::Instant;
 
@@ -78,7 +78,11 @@ impl LivePort {
             (true, Some(&[high, low])) => u16::from_be_bytes([high, low]).saturating_add(4),
             _ => 0,
         };
-        if whole > 0xff { self.scsi(device, &mut inquiry(whole), u32::from(whole)) } else { Ok(first) }
+        if whole > 0xff {
+            self.scsi(device, &mut inquiry(whole), u32::from(whole))
+        } else {
+            Ok(first)
+        }
     }
 
     fn scsi(&mut self, device: &Device, cdb: &mut [u8], length: u32) -> Result<Vec<u8>, AskError> {
@@ -162,7 +166,7 @@ fn write_parallel(fd: BorrowedFd<'_>, buffer: &[u8], offset: u64, started: impl 
         gate.wait();
         started();
         gate.wait();
-        handles.into_iter().map(|h| h.join().unwrap_or(Err(ActError::Os(5)))).fold(Ok(()), |all, one| all.and(one))
+        handles.into_iter().try_for_each(|h| h.join().unwrap_or(Err(ActError::Os(5))))
     })
 }
 
@@ -206,9 +210,9 @@ pub fn fill_buffer(buffer: &mut [u8], fill: Fill, range: &ScratchRange, offset: 
 fn zero(fd: BorrowedFd<'_>, method: Method, offset: u64, length: u64) -> Result<(), ActError> {
     let fallocate = |mode: u32| rustix::fs::fallocate(fd, FallocateFlags::from_bits_retain(mode), offset, length);
     match method {
-        Method::PunchHole => fallocate((b::FALLOC_FL_PUNCH_HOLE | b::FALLOC_FL_KEEP_SIZE) as u32),
-        Method::WriteZeroes => fallocate(b::FALLOC_FL_WRITE_ZEROES as u32),
-        Method::ZeroRange => fallocate(b::FALLOC_FL_ZERO_RANGE as u32),
+        Method::PunchHole => fallocate(b::FALLOC_FL_PUNCH_HOLE | b::FALLOC_FL_KEEP_SIZE),
+        Method::WriteZeroes => fallocate(b::FALLOC_FL_WRITE_ZEROES),
+        Method::ZeroRange => fallocate(b::FALLOC_FL_ZERO_RANGE),
         Method::BlkZeroOut => sys::zero_out(fd, offset, length),
         Method::BlkDiscard => sys::discard(fd, offset, length),
         Method::WriteZeros => Err(Errno::INVAL),

@@ -45,7 +45,8 @@ pub fn attach(file: &Path, content: &[u8]) -> Result<LoopDevice> {
 /// The content of a device as it is on the medium, through a fresh page cache.
 pub fn content(node: &str) -> Result<Vec<u8>> {
     let file = File::open(node).map_err(|e| Error::file(node, "open", e))?;
-    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).map_err(|e| Error::file(node, "drop the cache of", e))?;
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)
+        .map_err(|e| Error::file(node, "drop the cache of", e))?;
     let mut bytes = Vec::new();
     std::io::Read::read_to_end(&mut &file, &mut bytes).map_err(|e| Error::file(node, "read", e))?;
     Ok(bytes)

@@ -13,6 +13,7 @@ pub mod nodes;
 pub mod pattern;
 pub mod port;
 pub mod probe_signature;
+pub mod record;
 pub mod recorded;
 pub mod simulated;
 pub mod sys;

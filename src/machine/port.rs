@@ -278,9 +278,19 @@ mod tests {
 
     #[test]
     fn spans_outside_the_range_are_not_held() {
-        let r = ScratchRange { node: String::new(), devnum: (0, 0), diskseq: None, start: 4096, length: 8192, logical_block: 512, node_offset: 0 };
+        let r = ScratchRange {
+            node: String::new(),
+            devnum: (0, 0),
+            diskseq: None,
+            start: 4096,
+            length: 8192,
+            logical_block: 512,
+            node_offset: 0,
+        };
         assert!(r.holds(4096, 8192) && r.holds(11776, 512));
-        for (offset, length) in [(0, 512), (4096, 8704), (4097, 512), (4096, 100), (4096, 0), (u64::MAX - 511, 512), (8192, u64::MAX)] {
+        for (offset, length) in
+            [(0, 512), (4096, 8704), (4097, 512), (4096, 100), (4096, 0), (u64::MAX - 511, 512), (8192, u64::MAX)]
+        {
             assert!(!r.holds(offset, length), "{offset} {length}");
         }
     }

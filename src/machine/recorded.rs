@@ -4,7 +4,9 @@
 use crate::device::Device;
 use crate::fact::Fact;
 use crate::machine::files::Root;
-use crate::machine::port::{errno_number, Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
+use crate::machine::port::{
+    errno_number, Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath,
+};
 use crate::units::Nanos;
 
 /// The port of a recorded machine.

@@ -1,66 +1,63 @@
-//! The port to a simulated device of known truth, under a virtual clock: content in memory, costs by a [`Model`], a power
-//! cut at a chosen act. Used by tests and, named as such, by `selftest` on a machine without loop devices.
+//! The port to a simulated device of known truth, under a virtual clock: content in memory, costs and answers by a
+//! [`Model`], a power cut in the middle of a chosen act. Used by tests and, named as such, by `selftest` on a machine
+//! without loop devices.
+//!
+//! Touches no system. What the device costs is `model`, what a cut does to what it was writing is `power`, the devices
+//! that a test must not be fooled by are `zoo`.
+
+pub mod model;
+pub mod power;
+pub mod zoo;
+
+pub use model::{Costs, Model, Noise, Pricing, Random, Writing, Zeroing};
+pub use power::Cut;
 
 use crate::device::Device;
 use crate::machine::live::fill_buffer;
-use crate::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
+use crate::machine::pattern::UNIT;
+use crate::machine::port::{Act, ActError, AskError, Done, Fill, Port, Question, ScratchRange, Timed, TunablePath};
 use crate::units::Nanos;
 use crate::words::Method;
 
-/// What a simulated device is like. Its truth: the median pair ratio is that of `write_ns_per_mib` to `zero_ns_per_mib`
-/// where `zeroing` is [`Zeroing::Real`].
-#[derive(Debug, Clone)]
-pub struct Model {
-    /// Cost of a write.
-    pub write_ns_per_mib: u64,
-    /// Cost of a zeroing call.
-    pub zero_ns_per_mib: u64,
-    /// Cost of every call, of whatever kind.
-    pub call_ns: u64,
-    /// Half-width of a uniform jitter on every cost, in per cent.
-    pub jitter_percent: u64,
-    /// What a zeroing call does.
-    pub zeroing: Zeroing,
-}
+/// `EIO`, `EINVAL`, `ENOSPC`, `EOPNOTSUPP`: what Linux says, by number, since no system is asked here.
+const EIO: i32 = 5;
+const EINVAL: i32 = 22;
+const ENOSPC: i32 = 28;
+const EOPNOTSUPP: i32 = 95;
 
-/// What a zeroing call does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Zeroing {
-    /// Zeroes.
-    Real,
-    /// Reports success and leaves everything.
-    Lie,
-    /// Reports success and leaves the last block of each call.
-    LieInLastBlock,
-    /// Fails with this errno.
-    Fails(i32),
-    /// Works so many times, then fails with EIO.
-    FailsAfter(u64),
-    /// Never answers.
-    Hangs,
+/// Data that was zeroed and is still read for a while.
+#[derive(Debug, Clone)]
+struct Stale {
+    offset: u64,
+    bytes: Vec<u8>,
+    reads: u64,
 }
 
 /// The device and its clock.
 #[derive(Debug, Clone)]
 pub struct SimulatedPort {
-    /// What it is like.
-    pub model: Model,
-    /// Its content.
+    /// Its content, as the media holds it.
     pub content: Vec<u8>,
-    /// The power goes in the middle of this act, counted from 1: it is done in part, and all later ones fail.
-    pub cut_at: Option<u64>,
-    /// How much of the act at the cut is done, of 256.
-    pub cut_part: u64,
+    /// The power goes in the middle of an act; all later ones fail.
+    pub cut: Option<Cut>,
+    zeroing: Zeroing,
+    costs: Costs,
+    /// Whether each unit of 512 bytes is backed by media.
+    mapped: Vec<bool>,
+    stale: Option<Stale>,
     acts: u64,
     zero_calls: u64,
-    clock: Nanos,
-    random: u64,
+    off: bool,
 }
 
 impl SimulatedPort {
-    /// A device with this content; `seed` moves the jitter.
+    /// A device with this content; `seed` moves its noise.
     pub fn new(model: Model, content: Vec<u8>, seed: u64) -> Self {
-        SimulatedPort { model, content, cut_at: None, cut_part: 128, acts: 0, zero_calls: 0, clock: Nanos(0), random: seed | 1 }
+        let thin = matches!(model.writing, Writing::FirstTouch(_));
+        let mapped = content.chunks(UNIT).map(|unit| !thin || unit.iter().any(|b| *b != 0)).collect();
+        let zeroing = model.zeroing;
+        let costs = Costs::new(model, seed);
+        SimulatedPort { content, cut: None, zeroing, costs, mapped, stale: None, acts: 0, zero_calls: 0, off: false }
     }
 
     /// Acts so far.
@@ -68,81 +65,150 @@ impl SimulatedPort {
         self.acts
     }
 
-    fn cost(&mut self, ns_per_mib: u64, length: u64) -> Nanos {
-        let plain = self.model.call_ns + ns_per_mib * length / (1 << 20);
-        // xorshift64 (Marsaglia 2003): enough for a jitter.
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        let swing = plain * self.model.jitter_percent / 100;
-        let jittered = if swing == 0 { plain } else { plain - swing + self.random % (2 * swing + 1) };
-        self.clock.0 += jittered;
-        Nanos(jittered)
+    /// Whether the power is off.
+    pub fn is_off(&self) -> bool {
+        self.off
+    }
+
+    /// The power comes back; what hung is over, and so is what was read although it was gone.
+    pub fn power_on(&mut self) {
+        (self.off, self.cut, self.stale) = (false, None, None);
+        if self.zeroing == Zeroing::Hangs {
+            self.zeroing = Zeroing::Fails(EIO);
+        }
+    }
+
+    /// Whether the media backs each unit of 512 bytes of a span.
+    pub fn mapped(&self, offset: u64, length: u64) -> &[bool] {
+        self.mapped.get(units(offset, length)).unwrap_or(&[])
     }
 
     fn span(&mut self, offset: u64, length: u64) -> Result<&mut [u8], ActError> {
         let end = offset.saturating_add(length) as usize;
-        // ENOSPC is what Linux says of a write behind the end of a device.
-        self.content.get_mut(offset as usize..end).ok_or(ActError::Os(28))
+        self.content.get_mut(offset as usize..end).ok_or(ActError::Os(ENOSPC))
     }
 
-    /// How much of an act of this length is done before the power goes; all of it where it does not.
-    fn before_cut(&self, length: u64) -> Result<u64, ActError> {
-        match self.cut_at {
-            Some(at) if self.acts > at => Err(ActError::NotAllowed("the power is off".to_owned())),
-            Some(at) if self.acts == at => Ok(length * self.cut_part / 256 / 512 * 512),
-            _ => Ok(length),
+    /// What is read: the content, or for a while what was there before.
+    fn seen(&mut self, offset: u64, length: u64) -> Result<Vec<u8>, ActError> {
+        let mut bytes = self.span(offset, length)?.to_vec();
+        if let Some(stale) = self.stale.as_mut() {
+            let end = (offset + length).min(stale.offset + stale.bytes.len() as u64);
+            let from = offset.max(stale.offset);
+            if from < end {
+                let old = &stale.bytes[(from - stale.offset) as usize..(end - stale.offset) as usize];
+                bytes[(from - offset) as usize..(end - offset) as usize].copy_from_slice(old);
+                stale.reads = stale.reads.saturating_sub(1);
+            }
         }
+        if self.stale.as_ref().is_some_and(|s| s.reads == 0) {
+            self.stale = None;
+        }
+        Ok(bytes)
     }
 
-    fn zero(&mut self, method: Method, offset: u64, length: u64) -> Result<(), ActError> {
+    fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<Done, ActError> {
+        self.span(offset, bytes.len() as u64)?.copy_from_slice(bytes);
+        self.mapped[units(offset, bytes.len() as u64)].fill(true);
+        self.stale = None;
+        Ok(Done::Ok)
+    }
+
+    fn zero(&mut self, range: &ScratchRange, method: Method, offset: u64, length: u64) -> Result<Done, ActError> {
         self.zero_calls += 1;
-        let length = self.before_cut(length)?;
-        let zeroed = match self.model.zeroing {
-            _ if method == Method::WriteZeros => return Err(ActError::Os(22)),
+        if method == Method::WriteZeros {
+            return Err(ActError::Os(EINVAL));
+        }
+        let block = range.logical_block.max(1);
+        let (fill, zeroed) = match self.zeroing {
             // What may fall back to writing does so where the offload is not there.
-            Zeroing::Fails(95) if matches!(method, Method::BlkZeroOut | Method::ZeroRange) => length,
-            Zeroing::Real => length,
-            Zeroing::Lie => 0,
-            Zeroing::LieInLastBlock => length.saturating_sub(512),
+            Zeroing::Fails(EOPNOTSUPP) if matches!(method, Method::BlkZeroOut | Method::ZeroRange) => (0, length),
+            Zeroing::Real | Zeroing::Stale(_) => (0, length),
+            Zeroing::Ones => (0xff, length),
+            Zeroing::Lie => (0, 0),
+            Zeroing::LieInLastBlock => (0, length.saturating_sub(block)),
+            Zeroing::LieBeyond(blocks) => (0, length.min(blocks.saturating_mul(block))),
             Zeroing::Fails(errno) => return Err(ActError::Os(errno)),
-            Zeroing::FailsAfter(n) if self.zero_calls > n => return Err(ActError::Os(5)),
-            Zeroing::FailsAfter(_) => length,
+            Zeroing::FailsAfter(n) if self.zero_calls > n => return Err(ActError::Os(EIO)),
+            Zeroing::FailsAfter(_) => (0, length),
             Zeroing::Hangs => return Err(ActError::NoAnswer(0)),
         };
-        self.span(offset, zeroed).map(|s| s.fill(0))
+        let span = self.span(offset, zeroed)?;
+        let old = span.to_vec();
+        span.fill(fill);
+        if let Zeroing::Stale(reads) = self.zeroing {
+            self.stale = Some(Stale { offset, bytes: old, reads });
+        }
+        self.mapped[units(offset, zeroed)].fill(false);
+        Ok(Done::Ok)
     }
 
     fn done(&mut self, range: &ScratchRange, act: &Act) -> Result<Done, ActError> {
-        let off = |e: u64, this: &Self| this.before_cut(e);
         match act {
-            Act::Open => off(0, self).map(|_| Done::Ok),
+            Act::Open => Ok(Done::Ok),
             Act::Write { offset, length, fill } => {
-                let mut buffer = vec![0u8; off(*length, self)? as usize];
+                let mut buffer = vec![0u8; *length as usize];
                 fill_buffer(&mut buffer, *fill, range, *offset);
-                self.span(*offset, buffer.len() as u64)?.copy_from_slice(&buffer);
-                Ok(Done::Ok)
+                self.write(*offset, &buffer)
             }
-            Act::Zero { method, offset, length } => self.zero(*method, *offset, *length).map(|()| Done::Ok),
+            Act::Zero { method, offset, length } => self.zero(range, *method, *offset, *length),
             Act::Verify { offset, length, fill } => {
-                off(0, self)?;
                 let mut expected = vec![0u8; *length as usize];
                 fill_buffer(&mut expected, *fill, range, *offset);
-                let wrong = self.span(*offset, *length)?.iter().zip(&expected).position(|(a, b)| a != b);
+                let held = self.seen(*offset, *length)?;
+                // All at once first: a search byte by byte is only worth it where they differ.
+                if held == expected {
+                    return Ok(Done::Ok);
+                }
+                let wrong = held.iter().zip(&expected).position(|(a, b)| a != b).unwrap_or(0) as u64;
                 let block = range.logical_block.max(1);
-                Ok(wrong.map_or(Done::Ok, |i| Done::Mismatch((offset + i as u64) / block * block)))
+                Ok(Done::Mismatch((offset + wrong) / block * block))
             }
-            Act::Read { offset, length } => {
-                off(0, self)?;
-                Ok(Done::Bytes(self.span(*offset, *length)?.to_vec()))
+            Act::Read { offset, length } => Ok(Done::Bytes(self.seen(*offset, *length)?)),
+            Act::PutBack { offset, bytes } => self.write(*offset, bytes),
+        }
+    }
+
+    fn price(&mut self, act: &Act) -> Nanos {
+        let unmapped = |this: &Self, offset, length| {
+            this.mapped(offset, length).iter().filter(|mapped| !**mapped).count() as u64 * UNIT as u64
+        };
+        match act {
+            Act::Open => self.costs.read(0),
+            Act::Write { offset, length, fill } => {
+                let fresh = unmapped(self, *offset, *length);
+                self.costs.write(*length, *fill == Fill::Zeroes, fresh)
             }
+            Act::Zero { method, length, .. } => self.costs.zero(*method, *length),
+            Act::Verify { length, .. } | Act::Read { length, .. } => self.costs.read(*length),
             Act::PutBack { offset, bytes } => {
-                let length = off(bytes.len() as u64, self)?;
-                self.span(*offset, length)?.copy_from_slice(&bytes[..length as usize]);
-                Ok(Done::Ok)
+                let fresh = unmapped(self, *offset, bytes.len() as u64);
+                self.costs.write(bytes.len() as u64, false, fresh)
             }
         }
     }
+
+    /// The power goes while this act is carried out: no answer comes, and what it changed is there in part.
+    fn cut_in(&mut self, range: &ScratchRange, act: &Act, (offset, length): (u64, u64), cut: Cut) {
+        let span = offset as usize..(offset + length) as usize;
+        let (old, old_mapped) = match self.content.get(span.clone()) {
+            Some(old) => (old.to_vec(), self.mapped(offset, length).to_vec()),
+            None => (Vec::new(), Vec::new()),
+        };
+        if !old.is_empty() && self.done(range, act).is_ok() {
+            let lost = power::lost(cut, old_mapped.len());
+            for (i, _) in lost.iter().enumerate().filter(|(_, lost)| **lost) {
+                let unit = i * UNIT..((i + 1) * UNIT).min(old.len());
+                self.content[span.start + unit.start..span.start + unit.end].copy_from_slice(&old[unit]);
+                self.mapped[span.start / UNIT + i] = old_mapped[i];
+            }
+        }
+        self.off = true;
+    }
+}
+
+/// The units that a span touches.
+fn units(offset: u64, length: u64) -> std::ops::Range<usize> {
+    offset as usize / UNIT..((offset + length) as usize).div_ceil(UNIT)
 }
 
 impl Port for SimulatedPort {
@@ -151,18 +217,27 @@ impl Port for SimulatedPort {
     }
 
     fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>> {
-        self.acts += 1;
-        let (offset, length, price) = match act {
-            Act::Open => (range.start, range.logical_block, 0),
-            Act::Write { offset, length, .. } => (*offset, *length, self.model.write_ns_per_mib),
-            Act::Zero { offset, length, .. } => (*offset, *length, self.model.zero_ns_per_mib),
-            Act::Verify { offset, length, .. } | Act::Read { offset, length } => (*offset, *length, 0),
-            Act::PutBack { offset, bytes } => (*offset, bytes.len() as u64, self.model.write_ns_per_mib),
-        };
-        let took = self.cost(price, length);
-        if !range.holds(offset, length) {
-            return Timed { took, value: Err(ActError::NotAllowed("outside the scratch range".to_owned())) };
+        let refused = |why: &str| Timed { took: Nanos(0), value: Err(ActError::NotAllowed(why.to_owned())) };
+        if self.off {
+            return refused("the power is off");
         }
+        self.acts += 1;
+        let (offset, length) = match act {
+            Act::Open => (range.start, range.logical_block),
+            Act::Write { offset, length, .. }
+            | Act::Zero { offset, length, .. }
+            | Act::Verify { offset, length, .. }
+            | Act::Read { offset, length } => (*offset, *length),
+            Act::PutBack { offset, bytes } => (*offset, bytes.len() as u64),
+        };
+        if !range.holds(offset, length) {
+            return refused("outside the scratch range");
+        }
+        if let Some(cut) = self.cut.filter(|cut| cut.at == self.acts) {
+            self.cut_in(range, act, (offset, length), cut);
+            return refused("the power went");
+        }
+        let took = self.price(act);
         Timed { took, value: self.done(range, act) }
     }
 
@@ -171,6 +246,9 @@ impl Port for SimulatedPort {
     }
 
     fn now(&self) -> Nanos {
-        self.clock
+        self.costs.now()
     }
 }
+
+#[cfg(test)]
+mod tests;

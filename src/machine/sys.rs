@@ -104,7 +104,7 @@ pub fn scsi_read(fd: impl AsFd, cdb: &mut [u8], length: u32) -> Result<ScsiAnswe
     let mut sense = [0u8; 64];
     let mut header = b::sg_io_hdr {
         interface_id: i32::from(b'S'),
-        dxfer_direction: b::SG_DXFER_FROM_DEV as i32,
+        dxfer_direction: b::SG_DXFER_FROM_DEV,
         cmd_len: u8::try_from(cdb.len()).map_err(|_| Errno::INVAL)?,
         mx_sb_len: 64,
         dxfer_len: length,
@@ -196,7 +196,7 @@ pub fn loop_configure(fd: impl AsFd, backing: impl AsFd, block: u32) -> Result<(
     let mut config = b::loop_config {
         fd: backing.as_fd().as_raw_fd() as u32,
         block_size: block,
-        info: b::loop_info64 { lo_flags: b::LO_FLAGS_AUTOCLEAR as u32, ..Default::default() },
+        info: b::loop_info64 { lo_flags: b::LO_FLAGS_AUTOCLEAR, ..Default::default() },
         ..Default::default()
     };
     with_struct(fd, u64::from(b::LOOP_CONFIGURE), &mut config).map(drop)

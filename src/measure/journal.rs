@@ -87,6 +87,11 @@ pub fn write(
     header: &Header,
     mut next: impl FnMut(u64, u64) -> Result<Vec<u8>>,
 ) -> Result<()> {
+    // A whole one is all that is left of some device's content: only recovery, or a person, may remove it.
+    if let Read::Whole(_) = read(files, name)? {
+        let what = "the journal of an earlier test is still there; run `zerocap recover` first".to_owned();
+        return Err(Error::Malformed { path: files.shown(name).display().to_string(), what });
+    }
     files.remove(name)?;
     let mut digest = Sha256::new();
     let mut head = MAGIC.to_vec();
@@ -110,9 +115,12 @@ pub fn read(files: &dyn Durable, name: &str) -> Result<Read> {
     if Sha256::digest(body)[..] != digest[..] {
         return Ok(Read::Unfinished);
     }
-    let malformed = |what: &str| Error::Malformed { path: files.shown(name).display().to_string(), what: what.to_owned() };
+    let malformed =
+        |what: &str| Error::Malformed { path: files.shown(name).display().to_string(), what: what.to_owned() };
     // From here on the digest fits: a form that cannot be read is another version's, not an unfinished one.
-    let rest = body.strip_prefix(MAGIC).ok_or_else(|| malformed("not a journal of this version; use the one that wrote it"))?;
+    let rest = body
+        .strip_prefix(MAGIC)
+        .ok_or_else(|| malformed("not a journal of this version; use the one that wrote it"))?;
     let line = rest.iter().position(|b| *b == b'\n').ok_or_else(|| malformed("no header line"))?;
     let header: Header = serde_json::from_slice(&rest[..line]).map_err(|e| malformed(&format!("header: {e}")))?;
     let content = rest[line + 1..].to_vec();
@@ -164,6 +172,19 @@ mod tests {
             assert_eq!(read(&cut, "j").unwrap(), Read::Unfinished, "{end}");
         }
         assert_eq!(read(&files, "k").unwrap(), Read::None);
+    }
+
+    #[test]
+    fn a_whole_one_is_never_overwritten() {
+        let mut files = SimulatedDurable::default();
+        let mut write_one = |files: &mut SimulatedDurable, fill: u8| {
+            write(files, "j", &simulated_header(7, 1 << 20, vec![(0, 512)]), |_, length| Ok(vec![fill; length as usize]))
+        };
+        files.append("j", b"cut off").unwrap();
+        write_one(&mut files, 1).unwrap();
+        assert!(write_one(&mut files, 2).is_err());
+        let Read::Whole(journal) = read(&files, "j").unwrap() else { panic!("whole") };
+        assert_eq!(journal.content, [1; 512]);
     }
 
     #[test]

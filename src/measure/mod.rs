@@ -5,6 +5,7 @@
 
 pub mod journal;
 pub mod order;
+pub mod outcome;
 pub mod partition_table;
 pub mod recover;
 pub mod scratch;

@@ -41,25 +41,33 @@ pub enum Trust {
 
 /// Puts the content back. `range` must be open on the port.
 pub fn put_back(port: &mut dyn Port, range: &ScratchRange, journal: &Journal, trust: Trust) -> Result<Outcome, Failed> {
-    let mut todo: Vec<(u64, u64)> = Vec::new();
+    let mut todo: Vec<Todo> = Vec::new();
+    let block = range.logical_block.max(UNIT as u64);
     for (start, old) in chunks(journal) {
+        // Nothing is joined across chunks: each lies in one journalled span.
+        let first = todo.len();
         let now = read(port, range, start, old.len() as u64)?;
         for (i, (have, want)) in now.chunks(UNIT).zip(old.chunks(UNIT)).enumerate() {
             let offset = start + (i * UNIT) as u64;
             if have == want {
                 continue;
             }
-            let ours = have.iter().all(|b| *b == 0) || pattern::is_ours(have, journal.header.seed, range.node_offset + offset);
+            let ours =
+                have.iter().all(|b| *b == 0) || pattern::is_ours(have, journal.header.seed, range.node_offset + offset);
             if !ours && trust == Trust::Nobody {
                 return Ok(Outcome::Foreign(offset));
             }
-            push_block(&mut todo, offset, range.logical_block);
+            let at = offset / block * block;
+            let within = at.saturating_sub(start) as usize;
+            let zeroes = journal.header.thin
+                && old.get(within..within + block as usize).is_some_and(|b| b.iter().all(|b| *b == 0));
+            push_block(&mut todo, first, Todo { offset: at, length: block, zeroes });
         }
     }
     let mut written = 0;
-    for (start, length) in todo {
-        written += length;
-        restore(port, range, journal, start, length)?;
+    for todo in todo {
+        written += todo.length;
+        restore(port, range, journal, &todo)?;
     }
     for (start, old) in chunks(journal) {
         if read(port, range, start, old.len() as u64)? != old {
@@ -78,14 +86,22 @@ fn chunks(journal: &Journal) -> impl Iterator<Item = (u64, &[u8])> {
     })
 }
 
-/// Adds the logical block of a unit to a sorted list of spans, each of at most [`CHUNK`].
-fn push_block(todo: &mut Vec<(u64, u64)>, offset: u64, block: u64) {
-    let block = block.max(UNIT as u64);
-    let start = offset / block * block;
-    match todo.last_mut() {
-        Some((from, length)) if start < *from + *length => {}
-        Some((from, length)) if start == *from + *length && *length < CHUNK => *length += block,
-        _ => todo.push((start, block)),
+/// What is to be put back by one call.
+struct Todo {
+    offset: u64,
+    length: u64,
+    /// To be punched, not written: zeroes of a device that provisions thinly.
+    zeroes: bool,
+}
+
+/// Adds a block to a sorted list; joined only with what came after `first` and is put back the same way.
+fn push_block(todo: &mut Vec<Todo>, first: usize, block: Todo) {
+    match todo.get_mut(first..).and_then(<[Todo]>::last_mut) {
+        Some(last) if block.offset < last.offset + last.length => {}
+        Some(last) if block.offset == last.offset + last.length && block.zeroes == last.zeroes => {
+            last.length += block.length;
+        }
+        _ => todo.push(block),
     }
 }
 
@@ -103,11 +119,16 @@ fn failed(what: &str, offset: u64, error: ActError) -> Failed {
 
 /// Puts one span back. Where the device provisions thinly, zeroes are put back by a punch that is checked by reading, so
 /// that they do not stay mapped; a device that does not punch gets them written.
-fn restore(port: &mut dyn Port, range: &ScratchRange, journal: &Journal, offset: u64, length: u64) -> Result<(), Failed> {
+fn restore(port: &mut dyn Port, range: &ScratchRange, journal: &Journal, todo: &Todo) -> Result<(), Failed> {
+    let (offset, length) = (todo.offset, todo.length);
     let Some(bytes) = content_at(journal, offset, length) else {
-        return Err(failed("find the journalled content of", offset, ActError::NotAllowed("it is not journalled".to_owned())));
+        return Err(failed(
+            "find the journalled content of",
+            offset,
+            ActError::NotAllowed("it is not journalled".to_owned()),
+        ));
     };
-    if journal.header.thin && bytes.iter().all(|b| *b == 0) {
+    if todo.zeroes {
         let punched = port.act(range, &Act::Zero { method: Method::PunchHole, offset, length }).value.is_ok();
         let check = Act::Verify { offset, length, fill: Fill::Zeroes };
         if punched && matches!(port.act(range, &check).value, Ok(Done::Ok)) {

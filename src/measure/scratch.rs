@@ -3,18 +3,20 @@
 //! Decides by checks, each with its result in words; the first that fails refuses, before anything was written. Writes
 //! nothing to the device: a temporary partition exists in the kernel's view alone (BLKPG).
 
+mod checks;
+pub mod temporary;
+
 use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::fact::Fact;
-use crate::machine::disk::{self, LockedDisk};
+use crate::error::Result;
+use crate::machine::disk::LockedDisk;
+use crate::machine::durable::Durable;
 use crate::machine::files::Root;
 use crate::machine::nodes::{self, Partition};
-use crate::machine::port::{errno_name, ScratchRange};
-use crate::machine::probe_signature::{self, Signature};
+use crate::machine::port::ScratchRange;
 use crate::measure::journal::Header;
 use crate::measure::partition_table::Table;
 use crate::units::{human_bytes, parse_size, MIB};
-use std::time::Duration;
+use checks::{exclusive, inner_signature, labelled, named, overlap, same_device, unused, whole_disk, Checks};
 
 /// The most that a test uses of a thinly provisioned device, in bytes.
 pub const THIN_LIMIT: u64 = 64 * MIB;
@@ -93,27 +95,15 @@ pub struct Proof {
     pub disk: LockedDisk,
 }
 
-struct Checks {
-    device: String,
-    lines: Vec<String>,
-}
-
-impl Checks {
-    fn refuse<T>(&self, why: impl Into<String>) -> Result<T> {
-        Err(Error::NotSafe { device: self.device.clone(), why: why.into() })
-    }
-
-    fn require(&mut self, holds: bool, passed: &str, why: impl FnOnce() -> String) -> Result<()> {
-        if !holds {
-            return self.refuse(why());
-        }
-        self.lines.push(passed.to_owned());
-        Ok(())
-    }
-}
-
-/// Proves a range. With `make` false (a dry run) no temporary partition is added, and the range names the whole node.
-pub fn prove(root: &Root, device: &Device, place: &Where, known: &Known, make: bool) -> Result<Proof> {
+/// Proves a range. `ledger` notes the temporary partition; without one (a dry run) none is made, and the range names the
+/// whole node.
+pub fn prove(
+    root: &Root,
+    device: &Device,
+    place: &Where,
+    known: &Known,
+    mut ledger: Option<&mut (dyn Durable + '_)>,
+) -> Result<Proof> {
     let mut checks = Checks { device: device.node(), lines: Vec::new() };
     let disk = LockedDisk::open(&device.node())?;
     checks.lines.push("whole-disk lock (flock) is held".to_owned());
@@ -129,6 +119,9 @@ pub fn prove(root: &Root, device: &Device, place: &Where, known: &Known, make: b
         })?;
     }
     whole_disk(&mut checks, root, device)?;
+    if let Some(ledger) = ledger.as_deref_mut() {
+        temporary::take_stale_away(root, device, &disk, ledger)?;
+    }
     let partitions = nodes::partitions(root, device);
     let (kind, bounds) = match place {
         Where::Range { offset, length } => ("range", Bounds::Range(*offset, *length)),
@@ -136,8 +129,12 @@ pub fn prove(root: &Root, device: &Device, place: &Where, known: &Known, make: b
         Where::Node(node) => ("partition", Bounds::Partition(named(&checks, device, &partitions, node)?)),
     };
     let (range, partition) = match bounds {
-        Bounds::Partition(p) => (in_partition(&mut checks, root, device, &disk, &partitions, p)?, Some((p.number, false))),
-        Bounds::Range(offset, length) => in_range(&mut checks, root, device, &disk, &partitions, (offset, length), make)?,
+        Bounds::Partition(p) => {
+            (in_partition(&mut checks, root, device, &disk, &partitions, p)?, Some((p.number, false)))
+        }
+        Bounds::Range(offset, length) => {
+            in_range(&mut checks, root, device, &disk, &partitions, (offset, length), ledger)?
+        }
     };
     let thin = known.thin.is_some();
     let limit = if thin { THIN_LIMIT.min(range.length) } else { range.length };
@@ -147,73 +144,6 @@ pub fn prove(root: &Root, device: &Device, place: &Where, known: &Known, make: b
 enum Bounds<'a> {
     Partition(&'a Partition),
     Range(u64, u64),
-}
-
-fn same_device(checks: &mut Checks, root: &Root, device: &Device, disk: &LockedDisk) -> Result<()> {
-    let known = device.devnum.map(|d| (d.major, d.minor));
-    checks.require(known == Some(disk.devnum), "the node is the device sysfs speaks of", || {
-        "its node has another device number than sysfs says; look at the links in /dev".to_owned()
-    })?;
-    if let (Some(opened), Fact::Known(now)) = (disk.diskseq, root.number(&device.attr("diskseq"))) {
-        checks.require(opened == now, "diskseq is the same after open", || "it was replaced while it was opened".to_owned())?;
-    }
-    Ok(())
-}
-
-/// What speaks against any place on the whole disk: a holder or a file system of the whole disk.
-fn whole_disk(checks: &mut Checks, root: &Root, device: &Device) -> Result<()> {
-    let holders = root.list(&device.attr("holders"));
-    let holders = holders.known().cloned().unwrap_or_default();
-    checks.require(holders.is_empty(), "no holders of the whole disk", || format!("it is held by {}", holders.join(", ")))?;
-    if let Some(devnum) = device.devnum {
-        not_mounted(checks, root, &devnum.to_string(), "the whole disk")?;
-    }
-    match probe_signature::probe(&device.node())? {
-        Signature::Nothing => checks.lines.push("no signature on the whole disk (blkid -p)".to_owned()),
-        Signature::Table(kind) => checks.lines.push(format!("only a partition table ({kind}) on the whole disk (blkid -p)")),
-        Signature::Content(what) => return checks.refuse(format!("{what} lies on the whole disk: it is in use")),
-    }
-    Ok(())
-}
-
-fn not_mounted(checks: &mut Checks, root: &Root, devnum: &str, what: &str) -> Result<()> {
-    let mounts = root.read("proc/self/mountinfo").known().cloned().unwrap_or_default();
-    let mounts = String::from_utf8_lossy(&mounts);
-    // proc_pid_mountinfo(5): the third field is the device number, the fifth the mount point.
-    let point = mounts.lines().find_map(|line| {
-        let mut fields = line.split(' ');
-        (fields.nth(2)? == devnum).then(|| fields.nth(1).unwrap_or("?").to_owned())
-    });
-    checks.require(point.is_none(), &format!("{what} is not mounted"), || {
-        format!("{what} is mounted on {}", crate::device::display::escape_str(point.as_deref().unwrap_or("?")))
-    })
-}
-
-fn labelled<'a>(checks: &Checks, root: &Root, device: &Device, partitions: &'a [Partition]) -> Result<&'a Partition> {
-    let wanted = format!("PARTNAME={LABEL}");
-    let mut found = partitions.iter().filter(|p| {
-        let uevent = root.text(&device.attr(&format!("{}/uevent", p.name)));
-        uevent.known().is_some_and(|text| text.lines().any(|line| line == wanted))
-    });
-    match (found.next(), found.next()) {
-        (Some(p), None) => Ok(p),
-        (None, _) => checks.refuse(format!("no GPT partition is named {LABEL}")),
-        (Some(_), Some(_)) => checks.refuse(format!("more than one GPT partition is named {LABEL}")),
-    }
-}
-
-fn named<'a>(checks: &Checks, device: &Device, partitions: &'a [Partition], node: &str) -> Result<&'a Partition> {
-    let shown = crate::device::display::escape_str(node);
-    let Some((major, minor)) = disk::node_devnum(node) else {
-        return Err(Error::NoDevice { path: shown, what: "not a block device".to_owned() });
-    };
-    if device.devnum.is_some_and(|d| (d.major, d.minor) == (major, minor)) {
-        return checks.refuse(format!("{shown} is the whole disk: name a partition of it, or OFFSET+LENGTH"));
-    }
-    match partitions.iter().find(|p| p.devnum.is_some_and(|d| (d.major, d.minor) == (major, minor))) {
-        Some(p) => Ok(p),
-        None => checks.refuse(format!("{shown} is no partition of it")),
-    }
 }
 
 fn in_partition(
@@ -245,44 +175,6 @@ fn in_partition(
     })
 }
 
-/// Checks that nothing uses a partition: holders, mounts, signatures.
-fn unused(checks: &mut Checks, root: &Root, device: &Device, p: &Partition) -> Result<()> {
-    let holders = root.list(&device.attr(&format!("{}/holders", p.name)));
-    let holders = holders.known().cloned().unwrap_or_default();
-    checks.require(holders.is_empty(), &format!("no holders of {}", p.name), || {
-        format!("{} is held by {}", p.name, holders.join(", "))
-    })?;
-    if let Some(devnum) = p.devnum {
-        not_mounted(checks, root, &devnum.to_string(), &p.name)?;
-    }
-    match probe_signature::probe(&p.node())? {
-        Signature::Nothing => {
-            checks.lines.push(format!("no signature on {} (blkid -p)", p.name));
-            Ok(())
-        }
-        Signature::Table(what) | Signature::Content(what) => {
-            checks.refuse(format!("{what} lies on {}: it is in use (if it is not, remove it with wipefs)", p.name))
-        }
-    }
-}
-
-fn exclusive(checks: &mut Checks, node: &str) -> Result<()> {
-    match disk::claimable(node) {
-        Ok(()) => {
-            checks.lines.push(format!("{node} can be claimed exclusively (O_EXCL)"));
-            Ok(())
-        }
-        Err(e) => checks.refuse(format!(
-            "{node} cannot be claimed exclusively ({}): something uses it",
-            errno_name(e.raw_os_error())
-        )),
-    }
-}
-
-fn overlap(p: &Partition, start: u64, length: u64) -> bool {
-    p.start < start.saturating_add(length) && start < p.start.saturating_add(p.length)
-}
-
 type Bounded = (ScratchRange, Option<(u64, bool)>);
 
 fn in_range(
@@ -292,12 +184,14 @@ fn in_range(
     disk: &LockedDisk,
     partitions: &[Partition],
     (offset, length): (u64, u64),
-    make: bool,
+    ledger: Option<&mut (dyn Durable + '_)>,
 ) -> Result<Bounded> {
     let block = disk.logical_block.max(1);
-    checks.require(offset % block == 0 && length % block == 0, &format!("a multiple of the {block}-byte block"), || {
-        format!("offset and length must be multiples of its {block}-byte block")
-    })?;
+    checks.require(
+        offset % block == 0 && length % block == 0,
+        &format!("a multiple of the {block}-byte block"),
+        || format!("offset and length must be multiples of its {block}-byte block"),
+    )?;
     let inside = offset.checked_add(length).is_some_and(|end| end <= disk.size);
     checks.require(inside, "inside the device", || {
         format!("{offset}+{length} ends behind the device, which has {} bytes ({})", disk.size, human_bytes(disk.size))
@@ -309,7 +203,11 @@ fn in_range(
     })?;
     let hit = partitions.iter().find(|p| overlap(p, offset, length));
     checks.require(hit.is_none(), "no partition of the kernel in the range", || {
-        format!("the range overlaps {}; name it as --scratch {} if it is scratch", hit.map_or("", |p| &p.name), hit.map_or(String::new(), Partition::node))
+        format!(
+            "the range overlaps {}; name it as --scratch {} if it is scratch",
+            hit.map_or("", |p| &p.name),
+            hit.map_or(String::new(), Partition::node)
+        )
     })?;
     let mut range = ScratchRange {
         node: device.node(),
@@ -320,79 +218,36 @@ fn in_range(
         logical_block: disk.logical_block,
         node_offset: 0,
     };
-    if !make {
-        checks.lines.push("a temporary kernel partition will bound the range, where the device can have one".to_owned());
+    let Some(ledger) = ledger else {
+        checks
+            .lines
+            .push("a temporary kernel partition will bound the range, where the device can have one".to_owned());
         return Ok((range, None));
-    }
-    match bound(checks, root, device, disk, offset, length)? {
+    };
+    match temporary::make(checks, root, device, disk, ledger, (offset, length))? {
         Some(p) => {
             let devnum = p.devnum.map_or((0, 0), |d| (d.major, d.minor));
             let result = inner_signature(checks, &p.node()).and_then(|()| exclusive(checks, &p.node()));
             if let Err(e) = result {
-                disk.delete_partition(p.number as i32)?;
+                temporary::take_away(disk, ledger, p.number)?;
                 return Err(e);
             }
             range = ScratchRange { node: p.node(), devnum, start: 0, node_offset: offset, ..range };
             Ok((range, Some((p.number, true))))
         }
         None => {
-            checks.require(partitions.is_empty(), "it has no partitions", || "it has partitions, and no further one can be added".to_owned())?;
+            checks.require(partitions.is_empty(), "it has no partitions", || {
+                "it has partitions, and no further one can be added".to_owned()
+            })?;
             exclusive(checks, &device.node())?;
             Ok((range, None))
         }
     }
 }
 
-/// A file system that starts where the range does is not seen on the whole disk.
-fn inner_signature(checks: &mut Checks, node: &str) -> Result<()> {
-    match probe_signature::probe(node)? {
-        Signature::Nothing => {
-            checks.lines.push("no signature at the start of the range (blkid -p)".to_owned());
-            Ok(())
-        }
-        Signature::Table(what) | Signature::Content(what) => checks.refuse(format!("{what} lies in the range: it is in use")),
-    }
-}
-
-/// Adds the temporary partition; `None` where the device can have none.
-fn bound(
-    checks: &mut Checks,
-    root: &Root,
-    device: &Device,
-    disk: &LockedDisk,
-    start: u64,
-    length: u64,
-) -> Result<Option<Partition>> {
-    if !device.kind.partitionable() {
-        return Ok(None);
-    }
-    // From the top, so that no number of a table read later is taken. sd has 15 minors of its own, but extended ones.
-    let taken: Vec<u64> = nodes::partitions(root, device).iter().map(|p| p.number).collect();
-    let Some(number) = (1..=250u64).rev().find(|n| !taken.contains(n)) else {
-        return checks.refuse("no partition number is free");
-    };
-    if !disk.add_partition(number as i32, start, length)? {
-        return Ok(None);
-    }
-    let found = nodes::partitions(root, device).into_iter().find(|p| p.number == number);
-    let made = found.filter(|p| (p.start, p.length) == (start, length));
-    let ready = made.as_ref().and_then(|p| p.devnum.map(|d| (p.node(), (d.major, d.minor))));
-    let there = ready.is_some_and(|(node, devnum)| disk::wait_for_node(&node, devnum, Duration::from_secs(10)));
-    match made.filter(|_| there) {
-        Some(p) => {
-            checks.lines.push(format!("the kernel bounds the range as partition {} ({})", p.number, p.name));
-            Ok(Some(p))
-        }
-        None => {
-            disk.delete_partition(number as i32)?;
-            checks.refuse("the temporary partition did not appear as asked for")
-        }
-    }
-}
-
 /// Proves again the range of a journal, for recovery: same device, geometry, nobody holds it. Signatures do not count: a
 /// block that is not the test's own stops recovery anyway. A temporary partition that was left is used.
-pub fn of_journal(root: &Root, device: &Device, header: &Header) -> Result<Proof> {
+pub fn of_journal(root: &Root, device: &Device, header: &Header, ledger: &mut dyn Durable) -> Result<Proof> {
     let mut checks = Checks { device: device.node(), lines: Vec::new() };
     let disk = LockedDisk::open(&device.node())?;
     same_device(&mut checks, root, device, &disk)?;
@@ -421,10 +276,13 @@ pub fn of_journal(root: &Root, device: &Device, header: &Header) -> Result<Proof
             let fits = |p: &&Partition| (p.start, p.length) == (header.node_offset, node_length);
             let p = match (there.filter(fits), header.temporary) {
                 (Some(p), _) => p.clone(),
-                (None, true) => match bound(&mut checks, root, device, &disk, header.node_offset, node_length)? {
-                    Some(p) => p,
-                    None => return checks.refuse("the temporary partition of the test cannot be made again"),
-                },
+                (None, true) => {
+                    let place = (header.node_offset, node_length);
+                    match temporary::make(&mut checks, root, device, &disk, ledger, place)? {
+                        Some(p) => p,
+                        None => return checks.refuse("the temporary partition of the test cannot be made again"),
+                    }
+                }
                 (None, false) => return checks.refuse(format!("partition {number} is not where the journal has it")),
             };
             exclusive(&mut checks, &p.node())?;
@@ -439,10 +297,8 @@ pub fn of_journal(root: &Root, device: &Device, header: &Header) -> Result<Proof
             }
         }
     };
-    let partition = nodes::partitions(root, device)
-        .iter()
-        .find(|p| p.node() == range.node)
-        .map(|p| (p.number, header.temporary));
+    let partition =
+        nodes::partitions(root, device).iter().find(|p| p.node() == range.node).map(|p| (p.number, header.temporary));
     Ok(Proof { limit: range.length, range, kind: "journal", checks: checks.lines, partition, thin: header.thin, disk })
 }
 

@@ -5,6 +5,7 @@
 
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
 use crate::measure::order::{self, DECIDING, SCREENED, SCREENING_PAIRS};
+pub use crate::measure::outcome::{End, MethodRun, Outcome, Wrong};
 use crate::measure::stats::{self, Decision, Sequential};
 use crate::units::{Nanos, MIB};
 use crate::words::{Hazard, Method};
@@ -55,76 +56,6 @@ impl Plan {
         }
         Ok((unit, first, segment * SEGMENTS))
     }
-}
-
-/// What happened while zeroing by one method.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MethodRun {
-    /// The method.
-    pub method: Method,
-    /// Bytes zeroed and the time they took.
-    pub zeroed: (u64, Nanos),
-    /// Median of write time over zero time, of its own pairs.
-    pub ratio: Option<f64>,
-    /// What failed, in the kernel's words, or why it was not tried.
-    pub error: Option<String>,
-    /// Whether all was read back as zero; `None` where none is promised or it failed.
-    pub verified: Option<bool>,
-}
-
-/// Something the device did wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
-    /// What.
-    pub hazard: Hazard,
-    /// By which method.
-    pub method: Method,
-    /// In words, with the offset.
-    pub text: String,
-}
-
-/// How the run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
-    /// The deciding test and the screening are done.
-    Complete,
-    /// The device did something wrong; nothing was tried after it.
-    Wrong(Wrong),
-    /// PUNCH_HOLE is not supported although the limit is above 0.
-    NotSupported,
-    /// An act other than zeroing failed: the operation, and the answer.
-    Failed(String, ActError),
-}
-
-/// Everything a run gave.
-#[derive(Debug, Clone)]
-pub struct Outcome {
-    /// How it ended.
-    pub end: End,
-    /// The pairs.
-    pub pairs: Sequential,
-    /// Segment size that was used.
-    pub segment: u64,
-    /// Pair writes: bytes and time.
-    pub written: (u64, Nanos),
-    /// Writes over zeroed segments: bytes and time.
-    pub overwritten: (u64, Nanos),
-    /// Each method in the order it was tried.
-    pub methods: Vec<MethodRun>,
-    /// Everything written so far, in bytes.
-    pub bytes_written: u64,
-    /// Whether the baseline was zero-filled writes.
-    pub zero_baseline: bool,
-    /// Ladder: bytes and time of single zeroing calls.
-    pub zero_ladder: Vec<(u64, u64)>,
-    /// Ladder: bytes and time of single writes.
-    pub write_ladder: Vec<(u64, u64)>,
-    /// Limits that changed during the test: one line each.
-    pub changed_limits: Vec<String>,
-    /// Why the pairs stopped without a decision.
-    pub inconclusive: Option<&'static str>,
-    /// Time of the whole run.
-    pub took: Nanos,
 }
 
 /// The times of one pair.
@@ -274,7 +205,9 @@ impl Run<'_> {
         let verify = Act::Verify { offset, length, fill: Fill::Zeroes };
         match self.act(&format!("read back at byte {offset}"), &verify)?.1 {
             Done::Mismatch(at) => {
-                let text = format!("{method} of {length} bytes at byte {offset} reported success, old data is read at byte {at}");
+                let text = format!(
+                    "{method} of {length} bytes at byte {offset} reported success, old data is read at byte {at}"
+                );
                 self.end = Some(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text }));
                 None
             }
@@ -431,7 +364,11 @@ impl Run<'_> {
         done.verified = (order::promises_zeroes(method) && done.error.is_none()).then_some(true);
         done.ratio = stats::median(&mut ratios);
         self.out.methods.push(done);
-        if self.end.is_some() { None } else { Some(()) }
+        if self.end.is_some() {
+            None
+        } else {
+            Some(())
+        }
     }
 
     fn note_limits(&mut self, watch: &mut dyn Watch, before: &mut Vec<String>, after: &str) {
@@ -440,7 +377,9 @@ impl Run<'_> {
             let name = line.split('=').next().unwrap_or(line);
             let was = before.iter().find(|l| l.split('=').next() == Some(name));
             if let Some(was) = was.filter(|w| *w != line) {
-                self.out.changed_limits.push(format!("after {after}: {line}, was {}", was.split('=').nth(1).unwrap_or("")));
+                self.out
+                    .changed_limits
+                    .push(format!("after {after}: {line}, was {}", was.split('=').nth(1).unwrap_or("")));
             }
         }
         *before = now;

@@ -15,7 +15,11 @@ pub fn sentence(d: &Document) -> String {
         Class::Unknown => "is not known to zero fast",
         Class::Broken => "must not be trusted with zeroing",
     };
-    if d.reason.is_empty() { format!("{name} {answer}.") } else { format!("{name} {answer}: {}.", d.reason) }
+    if d.reason.is_empty() {
+        format!("{name} {answer}.")
+    } else {
+        format!("{name} {answer}: {}.", d.reason)
+    }
 }
 
 /// Writes the view.
@@ -35,13 +39,32 @@ pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
     if let Some(m) = &d.measured {
         let rate = |r: Option<u64>| r.map_or("-".to_owned(), human_rate);
         row("zeroing", format!("{} by {}", rate(d.zero_bytes_per_second), d.method.map_or("-", |m| m.as_str())))?;
-        row("writing", format!("{} (over a zeroed range {})", rate(d.write_bytes_per_second), rate(d.overwrite_after_zero_bytes_per_second)))?;
+        row(
+            "writing",
+            format!(
+                "{} (over a zeroed range {})",
+                rate(d.write_bytes_per_second),
+                rate(d.overwrite_after_zero_bytes_per_second)
+            ),
+        )?;
         if let Some(s) = &d.speedup {
             let end = |e: Option<f64>| e.map_or("?".to_owned(), |e| format!("{e:.2}"));
-            row("speedup", format!("{:.2}x ({} to {}, confidence {})", s.median, end(s.low), end(s.high), s.confidence))?;
+            row(
+                "speedup",
+                format!("{:.2}x ({} to {}, confidence {})", s.median, end(s.low), end(s.high), s.confidence),
+            )?;
         }
         let verified = if d.zeroes_verified == Some(true) { "all of it read back as zero" } else { "not verified" };
-        row("measured", format!("{} on kernel {}, {} pairs of {}, {verified}", m.at, m.kernel, m.trials, human_bytes(m.segment_bytes)))?;
+        row(
+            "measured",
+            format!(
+                "{} on kernel {}, {} pairs of {}, {verified}",
+                m.at,
+                m.kernel,
+                m.trials,
+                human_bytes(m.segment_bytes)
+            ),
+        )?;
         for method in &d.methods {
             let rate = method.zero_bytes_per_second.map_or("-".to_owned(), human_rate);
             let note = match (&method.error, method.verified) {

@@ -155,7 +155,13 @@ impl From<&Claim> for ClaimDoc {
 
 impl From<&Want> for TunableDoc {
     fn from(w: &Want) -> Self {
-        TunableDoc { name: w.name.clone(), path: w.path.clone(), wanted: w.wanted.clone(), why: w.why.clone(), now: None }
+        TunableDoc {
+            name: w.name.clone(),
+            path: w.path.clone(),
+            wanted: w.wanted.clone(),
+            why: w.why.clone(),
+            now: None,
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::facts::field::Reading;
 use crate::facts::Facts;
-use crate::output::document::{Document, FindingDoc};
 use crate::output::detail;
+use crate::output::document::{Document, FindingDoc};
 use serde::Serialize;
 use std::io::{self, Write};
 

@@ -43,7 +43,11 @@ pub fn headings() -> Vec<&'static str> {
 }
 
 /// Writes the table. `columns`: headings in the order wanted, `None` for the default; `Err` names an unknown one.
-pub fn write(out: &mut impl Write, documents: &[Document], columns: Option<&[String]>) -> Result<io::Result<()>, String> {
+pub fn write(
+    out: &mut impl Write,
+    documents: &[Document],
+    columns: Option<&[String]>,
+) -> Result<io::Result<()>, String> {
     let chosen: Vec<&Column> = match columns {
         None => COLUMNS.iter().take(DEFAULT).collect(),
         Some(names) => names

@@ -116,10 +116,11 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// The hazard recorded by a test, in the kept file or since; it holds whatever the fingerprint, and a shared identity
-    /// does not lift it: to leave zeroing alone costs only time.
-    pub fn recorded_hazard(&self) -> Option<&'a RecordedHazard> {
-        self.context.hazard.as_ref().or_else(|| self.file.and_then(|m| m.hazard.as_ref()))
+    /// The hazards recorded by tests, in the kept file and since. They hold whatever the fingerprint, and a shared
+    /// identity does not lift them: to leave zeroing alone costs only time.
+    pub fn recorded_hazards(&self) -> impl Iterator<Item = &'a RecordedHazard> {
+        let file: Option<&'a Measurement> = self.file;
+        self.context.hazard.as_ref().into_iter().chain(file.and_then(|m| m.hazard.as_ref()))
     }
 
     /// Whether the medium rotates, where that is known.

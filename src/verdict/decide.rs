@@ -76,7 +76,7 @@ fn hazard(c: &Ctx<'_>) -> Option<Answer> {
     // A pin overrides only the hazard that it names.
     let accepted =
         |hazard| c.policy.class.is_some() && c.policy.accept.as_ref().is_some_and(|accept| accept.value == hazard);
-    if let Some(found) = c.recorded_hazard().filter(|h| !accepted(h.hazard)) {
+    if let Some(found) = c.recorded_hazards().find(|h| !accepted(h.hazard)) {
         let text = crate::device::display::escape_str(&found.text);
         return Some(
             Answer::new(Class::Broken, Some(Basis::Measured), format!("{}: {text}", found.hazard)).with(c.file),

@@ -86,6 +86,9 @@ fn a_hazard_stands_before_all_and_only_a_pin_that_names_it_lifts_it() {
     let v = decide(&now, &[], Some(&m), &policy, &none);
     assert_eq!((v.class, v.basis), (Class::Fast, Some(Basis::Policy)));
     assert!(v.findings.iter().any(|f| f.code == FindingCode::OldDataLeft), "the finding stays");
+    let hung = RecordedHazard { hazard: Hazard::NoAnswer, method: None, text: "pid 7".to_owned() };
+    let both = Context { hazard: Some(hung), ..Context::default() };
+    assert_eq!(judge(&now, Some(&m), &policy, &both), broken, "one hazard of two is accepted");
     let declared = Policy { hazard: policy.accept.clone(), ..Policy::default() };
     assert_eq!(judge(&now, None, &declared, &none), (Class::Broken, Some(Basis::Policy)));
 }

@@ -7,7 +7,7 @@ use crate::words::{FindingCode, Hazard};
 
 /// A hazard that a test recorded or a rule declares; the finding stays even where a pin accepts the hazard.
 pub fn hazard(c: &Ctx<'_>, which: Hazard) -> Option<String> {
-    if let Some(found) = c.recorded_hazard().filter(|h| h.hazard == which) {
+    if let Some(found) = c.recorded_hazards().find(|h| h.hazard == which) {
         return Some(match found.method {
             Some(method) => format!("{method}: {}", escape_str(&found.text)),
             None => escape_str(&found.text),

@@ -109,3 +109,30 @@ sdebug_rm() {
     done
     modprobe -r scsi_debug
 }
+
+# --- zerocap ---
+# install_rules : the project's udev rule, as `make install` would put it
+install_rules() {
+    sed 's,@BINDIR@,/usr/bin,g' "${BASH_SOURCE[0]%/*}/../../rules/90-zerocap.rules" >/etc/udev/rules.d/90-zerocap.rules
+    udevadm control --reload
+}
+# fill DISK : pseudo-random content, so that anything that is lost or moved shows in the checksum
+fill() {
+    openssl enc -aes-128-ctr -nosalt -pass pass:zerocap -in /dev/zero 2>/dev/null | dd of="/dev/$1" bs=1M iflag=fullblock oflag=direct count=$(($(cat "/sys/block/$1/size") / 2048)) status=none 2>/dev/null ||
+        python3 - "/dev/$1" <<'PY'
+import os, random, sys
+r = random.Random(1)
+fd = os.open(sys.argv[1], os.O_WRONLY)
+n = os.lseek(fd, 0, os.SEEK_END)
+os.lseek(fd, 0, os.SEEK_SET)
+block = r.randbytes(1 << 20)
+for i in range(n >> 20):
+    os.write(fd, i.to_bytes(8, "little") + block[8:])
+os.fsync(fd)
+PY
+    settle
+}
+# sum DISK : checksum of the whole medium, past the page cache
+sum() { blockdev --flushbufs "/dev/$1"; sha256sum "/dev/$1" | cut -d' ' -f1; }
+# json FILE|- EXPRESSION : a Python expression over the document d
+json() { python3 -c 'import json,sys; d=json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }

@@ -1,0 +1,69 @@
+# zerocap: two commands do all the set-up on a fresh Debian 12 or 13: `make run` and `make test`.
+#
+# Nothing here names a registry or a path of a machine: apt, cargo and the rig use what the machine has.
+
+SHELL   := /bin/bash
+PREFIX  ?= /usr
+DESTDIR ?=
+BINDIR   = $(PREFIX)/bin
+UDEVDIR  = $(PREFIX)/lib/udev
+UNITDIR  = $(PREFIX)/lib/systemd/system
+MANDIR   = $(PREFIX)/share/man
+T       ?= smoke
+BUILD_PACKAGES = gcc libc6-dev pkg-config libudev-dev make util-linux
+TEST_PACKAGES  = sg3-utils man-db
+
+.PHONY: all run setup setup-test build check test test-vm test-long bench bindings install clean
+
+all: build
+
+setup:
+	@need=; for p in $(BUILD_PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || need="$$need $$p"; done; \
+	if [ -n "$$need" ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$need >/dev/null; fi
+	@command -v cargo >/dev/null || { echo "cargo is missing: install a Rust toolchain of 1.85 or newer (rustup, or Debian's newer suites)"; exit 1; }
+
+setup-test: setup
+	@need=; for p in $(TEST_PACKAGES); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || need="$$need $$p"; done; \
+	if [ -n "$$need" ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$need >/dev/null; fi
+
+build: setup
+	cargo build --release
+
+# The whole main job on a throw-away device, then what is known of this machine's own devices.
+run: build
+	target/release/zerocap selftest
+	target/release/zerocap show
+
+# Under a minute warm: format, lints, pure, recorded and simulated tests with reduced counts.
+check: setup
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo test --workspace --quiet
+
+# What CI runs.
+test: setup-test
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	tests/vm/setup
+	cargo build --profile sim
+	cargo test --workspace
+	ZEROCAP_ACCURACY_RUNS=2000 ZEROCAP_POWER_CUTS=200 cargo test --profile sim --test accuracy --test power_cut -- --nocapture
+	ZEROCAP_BIN=$(CURDIR)/target/sim/zerocap tests/vm/run-all
+
+test-vm: setup
+	cargo build --profile sim
+	ZEROCAP_BIN=$(CURDIR)/target/sim/zerocap tests/vm/run $(T)
+
+bindings:
+	bindings/generate
+
+install:
+	install -D -m 0755 target/release/zerocap $(DESTDIR)$(BINDIR)/zerocap
+	install -d $(DESTDIR)$(UDEVDIR)/rules.d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d
+	sed 's,@BINDIR@,$(BINDIR),g' rules/90-zerocap.rules > $(DESTDIR)$(UDEVDIR)/rules.d/90-zerocap.rules
+	for u in rules/units/*.service; do sed 's,@BINDIR@,$(BINDIR),g' $$u > $(DESTDIR)$(UNITDIR)/$${u##*/}; done
+	for m in man/*.8; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man8/$${m##*/}; done
+	for m in man/*.5; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man5/$${m##*/}; done
+
+clean:
+	cargo clean

@@ -1,0 +1,37 @@
+//! `zerocap record`.
+
+use crate::cli::{print, remark};
+use crate::error::{exit, Result};
+use crate::jobs::{record, Env};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Write a recorded machine of one device, for a bug report
+///
+/// All that `show` and `probe` read of DEV and of what it is made of, so that `--root DIR` gives their answers again.
+/// Never opens DEV for writing. What could not be read is said on standard error.
+#[derive(Debug, clap::Args)]
+pub struct Record {
+    /// The device; a partition stands for its disk
+    #[arg(value_name = "DEV")]
+    device: String,
+    /// A new directory, or an empty one
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Keep serial numbers, WWNs, UUIDs, names of volumes and paths of backing files
+    #[arg(long)]
+    with_serials: bool,
+}
+
+impl Record {
+    /// Runs the verb.
+    pub fn run(&self, env: &Env) -> Result<u8> {
+        let recorded = record::run(env, &self.device, &self.dir, self.with_serials)?;
+        recorded.lost.iter().for_each(|line| remark(&format!("could not read {line}")));
+        print(|out| {
+            let (names, dir) = (recorded.devices.join(", "), self.dir.display());
+            writeln!(out, "{names}: {} files in {dir}", recorded.files)
+        })?;
+        Ok(exit::OK)
+    }
+}

@@ -1,0 +1,219 @@
+//! `zerocap record`: one device of the running system, with all that `show` and `probe` read of it, as a recorded machine.
+//!
+//! The readings are not listed anywhere: the same code that answers is run over a root and a port that note what they are
+//! asked. Never opens anything for writing but the new directory.
+
+mod hide;
+mod pages;
+mod secrets;
+
+use crate::device::{Device, Kind};
+use crate::error::Result;
+use crate::facts::Depth;
+use crate::jobs::{find, intent, picture, show, Env};
+use crate::machine::files::Root;
+use crate::machine::port::AskError;
+use crate::machine::record::{must_be_empty, NotingPort, Tree};
+use crate::machine::{clock, nodes, udev, Roots};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Files that no rule reads today and a reader of a bug report wants, below the device.
+const BESIDE: &[&str] = &[
+    "dev",
+    "uevent",
+    "discard_alignment",
+    "alignment_offset",
+    "dm/name",
+    "md/chunk_size",
+    "loop/offset",
+    "loop/dio",
+    "device/state",
+    "device/scsi_level",
+    "device/cntlid",
+    "device/address",
+    "device/subsysnqn",
+];
+
+/// What was recorded.
+#[derive(Debug)]
+pub struct Recorded {
+    /// The devices: the one that was named, what it is made of, and what bears its identity.
+    pub devices: Vec<String>,
+    /// Files and links written.
+    pub files: usize,
+    /// What could not be read, a line each.
+    pub lost: Vec<String>,
+}
+
+/// Records a device into a directory that is not there yet, or empty.
+pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Recorded> {
+    let device = find::named(env, typed)?;
+    must_be_empty(dir)?;
+    let source = Root::open(env.roots.system.path())?;
+    let noting = Root::open(env.roots.system.path())?.guarded().noting();
+    let tee = Env { roots: Roots { system: noting, state: env.roots.state.clone() } };
+    let mut port = NotingPort::new(tee.port());
+    let mut tree = Tree::default();
+    let mut lost = BTreeSet::new();
+    let mut devices: Vec<Device> = vec![device];
+    let mut at = 0;
+    while let Some(device) = devices.get(at).cloned() {
+        let root = &tee.roots.system;
+        // Whether an identity is borne twice is looked up below, on the other root: its readings concern every device.
+        let picture = picture::among(&tee, &mut port, &device, Depth::All, &|_| false, &mut |_| ());
+        show::with_now(&tee, picture.document);
+        beside(root, &source, &device);
+        let mut names = picture.facts.stack.members.known().cloned().unwrap_or_default();
+        names.extend(picture::same_identity(env, &picture.facts)?);
+        names.extend(paths(&source, &device));
+        for other in names.iter().filter_map(|name| nodes::resolve_name(root, name)) {
+            if !devices.iter().any(|d| d.name == other.name) {
+                devices.push(other);
+            }
+        }
+        lost.extend(tree.add(&source, &root.trail()));
+        if env.roots.is_live() {
+            let lines = udev::properties(&device.name).into_iter().map(|(k, v)| format!("{k}={v}\n"));
+            tree.file(format!("udev/{}", device.name), lines.collect::<String>());
+        }
+        state(env, &picture.facts, &mut tree);
+        at += 1;
+    }
+    for ((name, question), reply) in &port.asked {
+        let stem = format!("commands/{name}/{question}");
+        match reply {
+            // The replies of a recorded machine are files of its root, and noted as such.
+            Ok(bytes) if env.roots.is_live() => tree.file(format!("{stem}.bin"), bytes.clone()),
+            Err(AskError::NotAsked) | Ok(_) => {}
+            Err(refusal) => {
+                if env.roots.is_live() {
+                    tree.file(format!("{stem}.err"), format!("{refusal}\n"));
+                }
+                lost.insert(format!("{name}: {question}: {refusal}"));
+            }
+        }
+    }
+    policies(env, &mut tree);
+    if !with_serials {
+        hide::hide(&mut tree);
+    }
+    tree.file("machine.toml", about(&source, &devices, with_serials));
+    let files = tree.write(dir)?;
+    let devices = devices.into_iter().map(|d| d.name).collect();
+    Ok(Recorded { devices, files, lost: lost.into_iter().collect() })
+}
+
+/// Reads what only people want, and whole directories that are small.
+fn beside(root: &Root, source: &Root, device: &Device) {
+    nodes::partitions(root, device);
+    root.read(&format!("udev/{}", device.name));
+    for name in root.list(&device.attr("queue")).known().into_iter().flatten() {
+        let path = device.attr(&format!("queue/{name}"));
+        if !source.exists(&format!("{path}/.")) {
+            root.read(&path);
+        }
+    }
+    BESIDE.iter().for_each(|name| drop(root.read(&device.attr(name))));
+}
+
+/// The hidden paths of a multipath head: `nvme1c0n1` of `nvme1n1`.
+fn paths(root: &Root, device: &Device) -> Vec<String> {
+    let parts = device.name.strip_prefix("nvme").and_then(|r| r.split_once('n'));
+    let Some((instance, namespace)) = parts.filter(|_| device.kind == Kind::Nvme) else { return Vec::new() };
+    let of_head = |name: &String| {
+        let rest = name.strip_prefix("nvme").and_then(|r| r.strip_prefix(instance)).and_then(|r| r.strip_prefix('c'));
+        rest.and_then(|r| r.split_once('n')).is_some_and(|(_, n)| n == namespace)
+    };
+    root.list("sys/block").known().into_iter().flatten().filter(|n| of_head(n)).cloned().collect()
+}
+
+/// The kept measurement and the intent of a device, under the names that a replay looks for.
+fn state(env: &Env, facts: &crate::facts::Facts, tree: &mut Tree) {
+    let Ok(root) = Root::open(&env.roots.state) else { return };
+    let mut take = |path: String| {
+        if let Some(bytes) = root.read(&path).known() {
+            tree.file(path, bytes.clone());
+        }
+    };
+    match (&facts.names.identity, facts.device.devnum) {
+        (Some(identity), _) => take(format!("etc/zerocap/devices/{}.json", identity.file_name())),
+        (None, Some(devnum)) => take(format!("run/zerocap/kept/{devnum}.json")),
+        (None, None) => {}
+    }
+    take(format!("var/lib/zerocap/intent/{}", intent::name(facts)));
+}
+
+/// The policy files: they take part in the verdict.
+fn policies(env: &Env, tree: &mut Tree) {
+    let Ok(root) = Root::open(&env.roots.state) else { return };
+    for dir in ["etc/zerocap/policy.d", "usr/lib/zerocap/policy.d"] {
+        for name in root.list(dir).known().into_iter().flatten().filter(|n| n.ends_with(".toml")) {
+            if let Some(bytes) = root.read(&format!("{dir}/{name}")).known() {
+                tree.file(format!("{dir}/{name}"), bytes.clone());
+            }
+        }
+    }
+}
+
+/// `machine.toml`: where the recording comes from.
+fn about(root: &Root, devices: &[Device], with_serials: bool) -> String {
+    let names: Vec<&str> = devices.iter().map(|d| d.name.as_str()).collect();
+    let hidden = if with_serials { "" } else { "; serial numbers, WWNs, UUIDs and names replaced" };
+    let note = format!("zerocap {} record: {}{hidden}.", env!("CARGO_PKG_VERSION"), names.join(", "));
+    let kept = |key: &str| {
+        let text = root.text("machine.toml");
+        let table: Option<toml::Table> = text.known().and_then(|t| t.parse().ok());
+        table.and_then(|t| t.get(key).and_then(toml::Value::as_str).map(str::to_owned))
+    };
+    let today = || clock::now_utc().chars().take(10).collect();
+    let (origin, date) = match root.is_system() {
+        true => (origin(root).to_owned(), today()),
+        // A recording of a recording comes from where the first one did.
+        false => (
+            kept("origin").unwrap_or_else(|| "hardware".to_owned()),
+            kept("date").unwrap_or_else(|| "unknown".to_owned()),
+        ),
+    };
+    let note = match kept("note").filter(|_| !root.is_system()) {
+        Some(first) => format!("{first} {note}"),
+        None => note,
+    };
+    // A JSON string is a TOML basic string.
+    let quote = |s: &str| serde_json::to_string(s).unwrap_or_default();
+    format!("origin = {}\nnote = {}\ndate = {}\n", quote(&origin), quote(&note), quote(&date))
+}
+
+/// Words of hypervisors in what the firmware says of the machine.
+const HYPERVISORS: &[&str] = &[
+    "QEMU",
+    "KVM",
+    "VMware",
+    "VirtualBox",
+    "innotek",
+    "Xen",
+    "Bochs",
+    "Parallels",
+    "Virtual Machine",
+    "OpenStack",
+    "Google Compute Engine",
+    "BHYVE",
+    "Firecracker",
+    "Standard PC",
+];
+
+/// `vm` where firmware or processor say so, else `hardware`.
+fn origin(root: &Root) -> &'static str {
+    let dmi = |name: &str| root.text(&format!("sys/class/dmi/id/{name}")).known().cloned().unwrap_or_default();
+    let firmware = [dmi("sys_vendor"), dmi("product_name")].join(" ");
+    // x86 sets the flag under any hypervisor (CPUID 1, ECX bit 31).
+    let flags = root.text("proc/cpuinfo");
+    let flagged = flags.known().is_some_and(|t| {
+        t.lines().any(|l| l.starts_with("flags") && l.split_ascii_whitespace().any(|w| w == "hypervisor"))
+    });
+    if flagged || HYPERVISORS.iter().any(|w| firmware.contains(w)) {
+        "vm"
+    } else {
+        "hardware"
+    }
+}

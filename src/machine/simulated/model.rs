@@ -1,0 +1,260 @@
+//! What a simulated device is like: what an operation costs, what disturbs it, and what zeroing really does. Pure: the
+//! same seed gives the same costs.
+//!
+//! Noise strikes writing and zeroing alike, so that the true median of the pair ratio stays that of the plain costs.
+
+use crate::units::{Nanos, MIB};
+use crate::words::Method;
+
+/// A device. Its truth in the words of the measurement: the median of write over zero is that of `write_ns_per_mib` to
+/// what `pricing` makes of `zero_ns_per_mib`, for segments long enough that `call_ns` does not count.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Model {
+    /// Cost of a write of incompressible data over written data.
+    pub write_ns_per_mib: u64,
+    /// Cost of a zeroing call.
+    pub zero_ns_per_mib: u64,
+    /// Cost of a read.
+    pub read_ns_per_mib: u64,
+    /// Cost of every call, of whatever kind.
+    pub call_ns: u64,
+    /// What disturbs writing and zeroing.
+    pub noise: Noise,
+    /// What writing is like besides.
+    pub writing: Writing,
+    /// What zeroing costs by the length of the call.
+    pub pricing: Pricing,
+    /// What a zeroing call does.
+    pub zeroing: Zeroing,
+    /// Cost of WRITE_ZEROES in per cent of that of PUNCH_HOLE.
+    pub write_zeroes_percent: u64,
+}
+
+/// What disturbs an operation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Noise {
+    /// Nothing.
+    None,
+    /// Uniform, so many per cent either way.
+    Uniform(f64),
+    /// Log-normal with this sigma.
+    LogNormal(f64),
+    /// One operation in five takes five times as long (a cache that flushes).
+    Bimodal,
+    /// Pareto with an exponent of 1.1: the variance is infinite, the mean nearly so.
+    HeavyTail,
+    /// Every eighth operation waits so many nanoseconds more, whichever it is.
+    Stalls(u64),
+    /// Each operation is so many per cent slower than the one before.
+    Drift(f64),
+}
+
+/// What writing is like besides its plain cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Writing {
+    /// Nothing.
+    Plain,
+    /// Until so many bytes were written since `idle_ns` without an act, a write costs a `gain`-th.
+    Cache {
+        /// Bytes it takes.
+        bytes: u64,
+        /// How much faster it is.
+        gain: u64,
+        /// From this pause on it is empty again.
+        idle_ns: u64,
+    },
+    /// Zero-filled data costs so many times less (dedupe, zero detection).
+    ZeroesCheap(u64),
+    /// Thin: what holds zeroes at the start is not backed by media; a write to what is not backed costs so many
+    /// nanoseconds a MiB more. Zeroing takes the media away.
+    FirstTouch(u64),
+    /// Zeroing only notes what is to be done; a write to it costs so many nanoseconds a MiB more.
+    PaysForZeroing(u64),
+}
+
+/// What zeroing costs by the length of the call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pricing {
+    /// The same for each byte.
+    Even,
+    /// A call longer than so many bytes costs this many nanoseconds a MiB instead.
+    Above(u64, u64),
+    /// A call of at most so many bytes costs this many nanoseconds a MiB instead.
+    UpTo(u64, u64),
+}
+
+/// What a zeroing call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Zeroing {
+    /// Zeroes.
+    Real,
+    /// Reports success and leaves everything.
+    Lie,
+    /// Reports success and leaves the last block of each call.
+    LieInLastBlock,
+    /// Reports success and leaves what lies beyond so many blocks of a call.
+    LieBeyond(u64),
+    /// Reports success; 0xff is read.
+    Ones,
+    /// Zeroes, but the old data is read so many times more, unless written over.
+    Stale(u64),
+    /// Fails with this errno.
+    Fails(i32),
+    /// Works so many times, then fails with EIO.
+    FailsAfter(u64),
+    /// Never answers.
+    Hangs,
+}
+
+impl Model {
+    /// A device that always takes the same time for the same work and does what it says.
+    pub const fn steady(write_ns_per_mib: u64, zero_ns_per_mib: u64) -> Self {
+        Model {
+            write_ns_per_mib,
+            zero_ns_per_mib,
+            read_ns_per_mib: write_ns_per_mib / 2,
+            call_ns: 2_000,
+            noise: Noise::None,
+            writing: Writing::Plain,
+            pricing: Pricing::Even,
+            zeroing: Zeroing::Real,
+            write_zeroes_percent: 100,
+        }
+    }
+}
+
+/// splitmix64 (Steele, Lea, Flood 2014).
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    /// The numbers of this seed.
+    pub const fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    /// The next one.
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From 0 up to, not including, `n`; 0 for an `n` of 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next_u64() % n.max(1)
+    }
+
+    /// Above 0, at most 1.
+    pub fn unit(&mut self) -> f64 {
+        ((self.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
+    }
+}
+
+/// The clock of a device and what moves it.
+#[derive(Debug, Clone)]
+pub struct Costs {
+    model: Model,
+    random: Random,
+    /// Writes and zeroing calls so far.
+    operations: u64,
+    /// Bytes written since the last pause.
+    burst: u64,
+    last_write: u64,
+    clock: u64,
+}
+
+impl Costs {
+    /// A device at rest; `seed` moves its noise.
+    pub fn new(model: Model, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        // A test starts at any point of the device's own rhythm.
+        let operations = random.below(8);
+        Costs { model, random, operations, burst: 0, last_write: 0, clock: 0 }
+    }
+
+    /// The clock.
+    pub fn now(&self) -> Nanos {
+        Nanos(self.clock)
+    }
+
+    /// Time goes by and nothing is done.
+    pub fn pause(&mut self, span: Nanos) {
+        self.clock += span.0;
+    }
+
+    /// A read. Reads are not disturbed: nothing is concluded from their time.
+    pub fn read(&mut self, bytes: u64) -> Nanos {
+        self.pass(self.plain(self.model.read_ns_per_mib, bytes))
+    }
+
+    /// A write, of zeroes or not, of which so many bytes were not backed by media.
+    pub fn write(&mut self, bytes: u64, zeroes: bool, unmapped: u64) -> Nanos {
+        let mut rate = self.model.write_ns_per_mib;
+        let mut extra = 0.0;
+        match self.model.writing {
+            Writing::Plain => {}
+            Writing::Cache { bytes: room, gain, idle_ns } => {
+                if self.clock.saturating_sub(self.last_write) >= idle_ns {
+                    self.burst = 0;
+                }
+                if self.burst < room {
+                    rate /= gain.max(1);
+                }
+                self.burst += bytes;
+            }
+            Writing::ZeroesCheap(gain) if zeroes => rate /= gain.max(1),
+            Writing::ZeroesCheap(_) => {}
+            Writing::FirstTouch(ns) | Writing::PaysForZeroing(ns) => extra = ns as f64 * unmapped as f64 / MIB as f64,
+        }
+        let took = self.disturbed(self.plain(rate, bytes) + extra);
+        self.last_write = self.clock;
+        took
+    }
+
+    /// A zeroing call.
+    pub fn zero(&mut self, method: Method, bytes: u64) -> Nanos {
+        let rate = match self.model.pricing {
+            Pricing::Above(limit, ns) if bytes > limit => ns,
+            Pricing::UpTo(limit, ns) if bytes <= limit => ns,
+            _ => self.model.zero_ns_per_mib,
+        };
+        let percent = if method == Method::WriteZeroes { self.model.write_zeroes_percent } else { 100 };
+        self.disturbed(self.plain(rate, bytes) * percent as f64 / 100.0)
+    }
+
+    fn plain(&self, ns_per_mib: u64, bytes: u64) -> f64 {
+        self.model.call_ns as f64 + ns_per_mib as f64 * bytes as f64 / MIB as f64
+    }
+
+    fn disturbed(&mut self, ns: f64) -> Nanos {
+        self.operations += 1;
+        let r = &mut self.random;
+        let disturbed = match self.model.noise {
+            Noise::None => ns,
+            Noise::Uniform(percent) => ns * (1.0 + (2.0 * r.unit() - 1.0) * percent / 100.0),
+            Noise::LogNormal(sigma) => ns * (sigma * r.normal()).exp(),
+            Noise::Bimodal => ns * (0.02 * r.normal()).exp() * if r.unit() < 0.2 { 5.0 } else { 1.0 },
+            Noise::HeavyTail => ns * r.unit().powf(-1.0 / 1.1),
+            Noise::Stalls(stall) => {
+                ns * (0.05 * r.normal()).exp() + if self.operations % 8 == 0 { stall as f64 } else { 0.0 }
+            }
+            Noise::Drift(percent) => {
+                ns * (0.05 * r.normal()).exp() * (1.0 + percent / 100.0).powf(self.operations as f64)
+            }
+        };
+        self.pass(disturbed)
+    }
+
+    fn pass(&mut self, ns: f64) -> Nanos {
+        let span = Nanos(ns.round() as u64);
+        self.clock += span.0;
+        span
+    }
+}

@@ -1,0 +1,76 @@
+//! What one run of the test gave. Forms only.
+
+use crate::machine::port::ActError;
+use crate::measure::stats::Sequential;
+use crate::units::Nanos;
+use crate::words::{Hazard, Method};
+
+/// What happened while zeroing by one method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodRun {
+    /// The method.
+    pub method: Method,
+    /// Bytes zeroed and the time they took.
+    pub zeroed: (u64, Nanos),
+    /// Median of write time over zero time, of its own pairs.
+    pub ratio: Option<f64>,
+    /// What failed, in the kernel's words, or why it was not tried.
+    pub error: Option<String>,
+    /// Whether all was read back as zero; `None` where none is promised or it failed.
+    pub verified: Option<bool>,
+}
+
+/// Something the device did wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// What.
+    pub hazard: Hazard,
+    /// By which method.
+    pub method: Method,
+    /// In words, with the offset.
+    pub text: String,
+}
+
+/// How the run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// The deciding test and the screening are done.
+    Complete,
+    /// The device did something wrong; nothing was tried after it.
+    Wrong(Wrong),
+    /// PUNCH_HOLE is not supported although the limit is above 0.
+    NotSupported,
+    /// An act other than zeroing failed: the operation, and the answer.
+    Failed(String, ActError),
+}
+
+/// Everything a run gave.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// The pairs.
+    pub pairs: Sequential,
+    /// Segment size that was used.
+    pub segment: u64,
+    /// Pair writes: bytes and time.
+    pub written: (u64, Nanos),
+    /// Writes over zeroed segments: bytes and time.
+    pub overwritten: (u64, Nanos),
+    /// Each method in the order it was tried.
+    pub methods: Vec<MethodRun>,
+    /// Everything written so far, in bytes.
+    pub bytes_written: u64,
+    /// Whether the baseline was zero-filled writes.
+    pub zero_baseline: bool,
+    /// Ladder: bytes and time of single zeroing calls.
+    pub zero_ladder: Vec<(u64, u64)>,
+    /// Ladder: bytes and time of single writes.
+    pub write_ladder: Vec<(u64, u64)>,
+    /// Limits that changed during the test: one line each.
+    pub changed_limits: Vec<String>,
+    /// Why the pairs stopped without a decision.
+    pub inconclusive: Option<&'static str>,
+    /// Time of the whole run.
+    pub took: Nanos,
+}

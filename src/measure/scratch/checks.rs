@@ -1,0 +1,164 @@
+//! The single checks of a scratch proof: each passes with a line in words, or refuses with what to do. Makes no range.
+
+use super::LABEL;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::fact::Fact;
+use crate::machine::disk::{self, LockedDisk};
+use crate::machine::files::Root;
+use crate::machine::nodes::Partition;
+use crate::machine::port::errno_name;
+use crate::machine::probe_signature::{self, Signature};
+
+pub(super) struct Checks {
+    pub(super) device: String,
+    pub(super) lines: Vec<String>,
+}
+
+impl Checks {
+    pub(super) fn refuse<T>(&self, why: impl Into<String>) -> Result<T> {
+        Err(Error::NotSafe { device: self.device.clone(), why: why.into() })
+    }
+
+    pub(super) fn require(&mut self, holds: bool, passed: &str, why: impl FnOnce() -> String) -> Result<()> {
+        if !holds {
+            return self.refuse(why());
+        }
+        self.lines.push(passed.to_owned());
+        Ok(())
+    }
+}
+
+pub(super) fn same_device(checks: &mut Checks, root: &Root, device: &Device, disk: &LockedDisk) -> Result<()> {
+    let known = device.devnum.map(|d| (d.major, d.minor));
+    checks.require(known == Some(disk.devnum), "the node is the device sysfs speaks of", || {
+        "its node has another device number than sysfs says; look at the links in /dev".to_owned()
+    })?;
+    if let (Some(opened), Fact::Known(now)) = (disk.diskseq, root.number(&device.attr("diskseq"))) {
+        checks.require(opened == now, "diskseq is the same after open", || {
+            "it was replaced while it was opened".to_owned()
+        })?;
+    }
+    Ok(())
+}
+
+/// What speaks against any place on the whole disk: a holder or a file system of the whole disk.
+pub(super) fn whole_disk(checks: &mut Checks, root: &Root, device: &Device) -> Result<()> {
+    let holders = root.list(&device.attr("holders"));
+    let holders = holders.known().cloned().unwrap_or_default();
+    checks.require(holders.is_empty(), "no holders of the whole disk", || {
+        format!("it is held by {}", holders.join(", "))
+    })?;
+    if let Some(devnum) = device.devnum {
+        not_mounted(checks, root, &devnum.to_string(), "the whole disk")?;
+    }
+    match probe_signature::probe(&device.node())? {
+        Signature::Nothing => checks.lines.push("no signature on the whole disk (blkid -p)".to_owned()),
+        Signature::Table(kind) => {
+            checks.lines.push(format!("only a partition table ({kind}) on the whole disk (blkid -p)"))
+        }
+        Signature::Content(what) => return checks.refuse(format!("{what} lies on the whole disk: it is in use")),
+    }
+    Ok(())
+}
+
+pub(super) fn not_mounted(checks: &mut Checks, root: &Root, devnum: &str, what: &str) -> Result<()> {
+    let mounts = root.read("proc/self/mountinfo").known().cloned().unwrap_or_default();
+    let mounts = String::from_utf8_lossy(&mounts);
+    // proc_pid_mountinfo(5): the third field is the device number, the fifth the mount point.
+    let point = mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ');
+        (fields.nth(2)? == devnum).then(|| fields.nth(1).unwrap_or("?").to_owned())
+    });
+    checks.require(point.is_none(), &format!("{what} is not mounted"), || {
+        format!("{what} is mounted on {}", crate::device::display::escape_str(point.as_deref().unwrap_or("?")))
+    })
+}
+
+pub(super) fn labelled<'a>(
+    checks: &Checks,
+    root: &Root,
+    device: &Device,
+    partitions: &'a [Partition],
+) -> Result<&'a Partition> {
+    let wanted = format!("PARTNAME={LABEL}");
+    let mut found = partitions.iter().filter(|p| {
+        let uevent = root.text(&device.attr(&format!("{}/uevent", p.name)));
+        uevent.known().is_some_and(|text| text.lines().any(|line| line == wanted))
+    });
+    match (found.next(), found.next()) {
+        (Some(p), None) => Ok(p),
+        (None, _) => checks.refuse(format!("no GPT partition is named {LABEL}")),
+        (Some(_), Some(_)) => checks.refuse(format!("more than one GPT partition is named {LABEL}")),
+    }
+}
+
+pub(super) fn named<'a>(
+    checks: &Checks,
+    device: &Device,
+    partitions: &'a [Partition],
+    node: &str,
+) -> Result<&'a Partition> {
+    let shown = crate::device::display::escape_str(node);
+    let Some((major, minor)) = disk::node_devnum(node) else {
+        return Err(Error::NoDevice { path: shown, what: "not a block device".to_owned() });
+    };
+    if device.devnum.is_some_and(|d| (d.major, d.minor) == (major, minor)) {
+        return checks.refuse(format!("{shown} is the whole disk: name a partition of it, or OFFSET+LENGTH"));
+    }
+    match partitions.iter().find(|p| p.devnum.is_some_and(|d| (d.major, d.minor) == (major, minor))) {
+        Some(p) => Ok(p),
+        None => checks.refuse(format!("{shown} is no partition of it")),
+    }
+}
+
+/// Checks that nothing uses a partition: holders, mounts, signatures.
+pub(super) fn unused(checks: &mut Checks, root: &Root, device: &Device, p: &Partition) -> Result<()> {
+    let holders = root.list(&device.attr(&format!("{}/holders", p.name)));
+    let holders = holders.known().cloned().unwrap_or_default();
+    checks.require(holders.is_empty(), &format!("no holders of {}", p.name), || {
+        format!("{} is held by {}", p.name, holders.join(", "))
+    })?;
+    if let Some(devnum) = p.devnum {
+        not_mounted(checks, root, &devnum.to_string(), &p.name)?;
+    }
+    match probe_signature::probe(&p.node())? {
+        Signature::Nothing => {
+            checks.lines.push(format!("no signature on {} (blkid -p)", p.name));
+            Ok(())
+        }
+        Signature::Table(what) | Signature::Content(what) => {
+            checks.refuse(format!("{what} lies on {}: it is in use (if it is not, remove it with wipefs)", p.name))
+        }
+    }
+}
+
+pub(super) fn exclusive(checks: &mut Checks, node: &str) -> Result<()> {
+    match disk::claimable(node) {
+        Ok(()) => {
+            checks.lines.push(format!("{node} can be claimed exclusively (O_EXCL)"));
+            Ok(())
+        }
+        Err(e) => checks.refuse(format!(
+            "{node} cannot be claimed exclusively ({}): something uses it",
+            errno_name(e.raw_os_error())
+        )),
+    }
+}
+
+pub(super) fn overlap(p: &Partition, start: u64, length: u64) -> bool {
+    p.start < start.saturating_add(length) && start < p.start.saturating_add(p.length)
+}
+
+/// A file system that starts where the range does is not seen on the whole disk.
+pub(super) fn inner_signature(checks: &mut Checks, node: &str) -> Result<()> {
+    match probe_signature::probe(node)? {
+        Signature::Nothing => {
+            checks.lines.push("no signature at the start of the range (blkid -p)".to_owned());
+            Ok(())
+        }
+        Signature::Table(what) | Signature::Content(what) => {
+            checks.refuse(format!("{what} lies in the range: it is in use"))
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! The JSON Schema of the document: every recorded machine's documents fit it, it rejects what is wrong, and its names are
+//! those of the types and of zerocap-verdict(5).
+//!
+//! The validator knows the keywords that the schema uses and fails on any other, so that none is skipped in silence.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // A test may panic.
+
+use serde_json::{json, Value};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use zerocap::facts::{self, Depth};
+use zerocap::jobs::record_result::{blank, Conditions};
+use zerocap::jobs::{find, kept, Env};
+use zerocap::machine::Roots;
+use zerocap::verdict::measurement::{Hints, Measurement, MethodResult, Speedup, TestFinding};
+use zerocap::words::{Basis, Class, FindingCode, Method, Severity};
+
+const SCHEMA: &str = include_str!("../src/output/verdict.schema.json");
+const PAGE: &str = include_str!("../man/zerocap-verdict.5");
+
+fn schema() -> Value {
+    serde_json::from_str(SCHEMA).unwrap()
+}
+
+/// What is wrong with a value; `root` is where `$ref` points into.
+fn faults(root: &Value, schema: &Value, value: &Value, at: &str, out: &mut Vec<String>) {
+    for (keyword, rule) in schema.as_object().expect("a schema is an object") {
+        let holds = match keyword.as_str() {
+            "$schema" | "$id" | "$defs" | "title" | "description" => true,
+            "$ref" => {
+                let pointer = rule.as_str().unwrap().strip_prefix('#').unwrap();
+                let target = root.pointer(pointer).unwrap_or_else(|| panic!("{pointer} is not there"));
+                faults(root, target, value, at, out);
+                true
+            }
+            "type" => match rule {
+                Value::Array(any) => any.iter().any(|t| is_type(t, value)),
+                one => is_type(one, value),
+            },
+            "const" => value == rule,
+            "enum" => rule.as_array().unwrap().contains(value),
+            "minimum" => value.as_f64().is_none_or(|n| n >= rule.as_f64().unwrap()),
+            "maximum" => value.as_f64().is_none_or(|n| n <= rule.as_f64().unwrap()),
+            "anyOf" => rule.as_array().unwrap().iter().any(|option| {
+                let mut inner = Vec::new();
+                faults(root, option, value, at, &mut inner);
+                inner.is_empty()
+            }),
+            "items" => {
+                for (i, item) in value.as_array().into_iter().flatten().enumerate() {
+                    faults(root, rule, item, &format!("{at}[{i}]"), out);
+                }
+                true
+            }
+            "required" => rule.as_array().unwrap().iter().all(|name| value.get(name.as_str().unwrap()).is_some()),
+            "properties" => {
+                for (name, rule) in rule.as_object().unwrap() {
+                    if let Some(inner) = value.get(name) {
+                        faults(root, rule, inner, &format!("{at}.{name}"), out);
+                    }
+                }
+                true
+            }
+            other => panic!("the validator does not know {other}"),
+        };
+        if !holds {
+            out.push(format!("{at}: {keyword} {rule} does not hold for {value}"));
+        }
+    }
+}
+
+fn is_type(name: &Value, value: &Value) -> bool {
+    match name.as_str().unwrap() {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_u64() || value.is_i64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        other => panic!("no type is called {other}"),
+    }
+}
+
+fn check(document: &Value) -> Vec<String> {
+    let (schema, mut out) = (schema(), Vec::new());
+    faults(&schema, &schema, document, "", &mut out);
+    out
+}
+
+/// Runs the program; the documents on its standard output.
+fn show(arguments: &[&str], root: &Path) -> Vec<Value> {
+    let output = Command::new(env!("CARGO_BIN_EXE_zerocap")).args(arguments).arg("--root").arg(root).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}: {}", root.display(), String::from_utf8_lossy(&output.stderr));
+    match serde_json::from_slice(&output.stdout).unwrap() {
+        Value::Array(documents) => documents,
+        one => vec![one],
+    }
+}
+
+fn recorded() -> Vec<Value> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
+    let machines: Vec<PathBuf> =
+        std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
+    assert!(machines.len() >= 30, "{} machines", machines.len());
+    machines.iter().flat_map(|m| show(&["show", "--all", "--json"], m)).collect()
+}
+
+/// A machine whose one disk has a measurement with every field filled in.
+fn full_machine() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let files = [
+        ("sys/block/sda/dev", "8:0"),
+        ("sys/block/sda/diskseq", "7"),
+        ("sys/block/sda/size", "2097152"),
+        ("sys/block/sda/device/vendor", "ATA"),
+        ("sys/block/sda/device/model", "MODEL"),
+        ("sys/block/sda/device/rev", "1.0"),
+        ("sys/block/sda/device/wwid", "naa.5000000000000001"),
+        ("sys/block/sda/queue/logical_block_size", "512"),
+        ("sys/block/sda/queue/physical_block_size", "4096"),
+        ("sys/block/sda/queue/write_zeroes_max_bytes", "2097152"),
+        ("sys/block/sda/queue/write_zeroes_unmap_max_hw_bytes", "2097152"),
+        ("sys/block/sda/queue/write_zeroes_unmap_max_bytes", "0"),
+        ("sys/bus/scsi/drivers/sd/bind", ""),
+        ("proc/sys/kernel/osrelease", "6.17.0"),
+    ];
+    for (path, text) in files {
+        let path = dir.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("{text}\n")).unwrap();
+    }
+    std::os::unix::fs::symlink("../../../bus/scsi/drivers/sd", dir.path().join("sys/block/sda/device/driver")).unwrap();
+    let env = Env { roots: Roots::new(Some(dir.path()), None).unwrap() };
+    let device = find::named(&env, "sda").unwrap();
+    let facts = facts::gather(&env.roots.system, env.port().as_mut(), &device, Depth::Claims);
+    let conditions = Conditions {
+        at: "2026-11-30T08:00:00Z".to_owned(),
+        scratch: "partition".to_owned(),
+        proof: vec!["not read-only".to_owned()],
+        unit: 4096,
+        fast_ratio: 2.0,
+        put_back: 0,
+    };
+    let measurement = Measurement {
+        class: Class::Fast,
+        method: Some(Method::PunchHole),
+        zeroes_verified: true,
+        zero_bytes_per_second: Some(6_000_000_000),
+        write_bytes_per_second: Some(2_000_000_000),
+        overwrite_after_zero_bytes_per_second: Some(1_900_000_000),
+        speedup: Some(Speedup { median: 3.0, low: Some(2.7), high: Some(3.1), confidence: 0.999 }),
+        methods: vec![MethodResult {
+            method: Method::PunchHole,
+            class: Some(Class::Fast),
+            zero_bytes_per_second: Some(6_000_000_000),
+            error: None,
+            verified: Some(true),
+        }],
+        hints: Hints { alignment_bytes: Some(4096), chunk_bytes: Some(8 << 20), break_even_bytes: Some(65536) },
+        findings: vec![TestFinding { code: FindingCode::DeferredCost, text: "seen".to_owned() }],
+        trials: 14,
+        segment_bytes: 16 << 20,
+        bytes_written: 640 << 20,
+        seconds: 2.5,
+        ..blank(&facts, &conditions)
+    };
+    kept::save(&env, &facts, &measurement).unwrap().unwrap();
+    dir
+}
+
+/// Dotted names of the fields of a schema, `[]` for an element.
+fn names_of_schema(root: &Value, schema: &Value, at: &str, out: &mut BTreeSet<String>) {
+    if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
+        names_of_schema(root, root.pointer(pointer.strip_prefix('#').unwrap()).unwrap(), at, out);
+    }
+    schema.get("anyOf").and_then(Value::as_array).into_iter().flatten().for_each(|s| names_of_schema(root, s, at, out));
+    if let Some(items) = schema.get("items") {
+        names_of_schema(root, items, &format!("{at}[]"), out);
+    }
+    for (name, rule) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+        names_of_schema(root, rule, &at, out);
+        out.insert(at);
+    }
+}
+
+/// The same of a document.
+fn names_of_value(value: &Value, at: &str, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|v| names_of_value(v, &format!("{at}[]"), out)),
+        Value::Object(fields) => {
+            for (name, v) in fields {
+                let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+                names_of_value(v, &at, out);
+                out.insert(at);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The names in the tags of THE DOCUMENT.
+fn names_of_page() -> BTreeSet<String> {
+    let section = PAGE.split(".SH THE DOCUMENT").nth(1).unwrap().split("\n.SH ").next().unwrap();
+    let tags = section.split(".TP\n.B ").skip(1).map(|t| t.lines().next().unwrap());
+    let names: Vec<String> = tags.flat_map(|t| t.split(", ")).map(str::to_owned).collect();
+    let set: BTreeSet<String> = names.iter().cloned().collect();
+    assert_eq!(set.len(), names.len(), "a field is documented twice");
+    set
+}
+
+fn schema_names() -> BTreeSet<String> {
+    let (schema, mut names) = (schema(), BTreeSet::new());
+    names_of_schema(&schema, &schema, "", &mut names);
+    names
+}
+
+#[test]
+fn every_recorded_machine_fits() {
+    let documents = recorded();
+    assert!(documents.len() > 100, "{} documents", documents.len());
+    for document in &documents {
+        assert_eq!(check(document), [""; 0], "{document}");
+    }
+}
+
+#[test]
+fn the_names_are_those_of_the_types_and_of_the_page() {
+    let machine = full_machine();
+    let documents = show(&["show", "--json", "sda"], machine.path());
+    let [document] = documents.as_slice() else { panic!("{documents:?}") };
+    assert_eq!(document["class"], "fast", "{document}");
+    assert_eq!(check(document), [""; 0]);
+    let mut names = BTreeSet::new();
+    names_of_value(document, "", &mut names);
+    assert_eq!(names, schema_names());
+    assert_eq!(names, names_of_page());
+    // Where something is known it is not null: of this machine everything is, but for one error and one reason.
+    let nulls: Vec<&String> = names
+        .iter()
+        .filter(|n| {
+            document.pointer(&format!("/{}", n.replace('.', "/").replace("[]", "/0"))).is_none_or(Value::is_null)
+        })
+        .collect();
+    assert_eq!(nulls, ["measured.inconclusive", "methods[].error"]);
+}
+
+#[test]
+fn the_published_document_fits_too_and_has_no_stale_now() {
+    let machine = full_machine();
+    let run = Command::new(env!("CARGO_BIN_EXE_zerocap"))
+        .args(["udev", "/dev/sda", "--root"])
+        .arg(machine.path())
+        .env("ACTION", "add")
+        .output()
+        .unwrap();
+    assert!(run.status.success());
+    let published = std::fs::read(machine.path().join("run/zerocap/8:0.json")).unwrap();
+    let document: Value = serde_json::from_slice(&published).unwrap();
+    assert_eq!(check(&document), [""; 0]);
+    let mut names = BTreeSet::new();
+    names_of_value(&document, "", &mut names);
+    let mut wanted = schema_names();
+    assert!(wanted.remove("tunables[].now"));
+    assert_eq!(names, wanted);
+}
+
+#[test]
+fn every_field_but_one_is_required_and_of_its_type() {
+    let machine = full_machine();
+    let document = show(&["show", "--json", "sda"], machine.path()).remove(0);
+    for name in schema_names() {
+        let pointer = format!("/{}", name.replace('.', "/").replace("[]", "/0"));
+        let (parent, field) = pointer.rsplit_once('/').unwrap();
+        let mut without = document.clone();
+        without.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(field).unwrap();
+        assert_eq!(check(&without).is_empty(), name == "tunables[].now", "{name} missing");
+        for wrong in [json!([[]]), json!({"": 0})] {
+            let mut other = document.clone();
+            *other.pointer_mut(&pointer).unwrap() = wrong.clone();
+            assert!(!check(&other).is_empty(), "{name} as {wrong}");
+        }
+    }
+    for (pointer, wrong) in [
+        ("/format", json!(2)),
+        ("/class", json!("quick")),
+        ("/class", json!(null)),
+        ("/basis", json!("guess")),
+        ("/expected", json!("broken")),
+        ("/method", json!("trim")),
+        ("/zero_bytes_per_second", json!(-1)),
+        ("/zero_bytes_per_second", json!(1.5)),
+        ("/speedup/confidence", json!(1.5)),
+        ("/findings/0/code", json!("new-code")),
+        ("/findings/0/severity", json!("fatal")),
+    ] {
+        let mut other = document.clone();
+        *other.pointer_mut(pointer).unwrap() = wrong.clone();
+        assert!(!check(&other).is_empty(), "{pointer} as {wrong}");
+    }
+    let mut newer = document;
+    newer["a_field_of_a_later_version"] = json!(1);
+    assert_eq!(check(&newer), [""; 0], "readers tolerate new fields");
+}
+
+#[test]
+fn the_words_are_those_of_the_program() {
+    let schema = schema();
+    let at = |pointer: &str| -> BTreeSet<String> {
+        let list = schema.pointer(pointer).unwrap_or_else(|| panic!("{pointer}")).as_array().unwrap();
+        list.iter().filter(|v| !v.is_null()).map(|v| v.as_str().unwrap().to_owned()).collect()
+    };
+    let all = |words: Vec<&str>| -> BTreeSet<String> { words.into_iter().map(str::to_owned).collect() };
+    assert_eq!(at("/$defs/class/enum"), all(Class::ALL.iter().map(|w| w.as_str()).collect()));
+    assert_eq!(at("/properties/basis/enum"), all(Basis::ALL.iter().map(|w| w.as_str()).collect()));
+    assert_eq!(at("/$defs/method/enum"), all(Method::ALL.iter().map(|w| w.as_str()).collect()));
+    let finding = "/$defs/finding/properties";
+    assert_eq!(at(&format!("{finding}/code/enum")), all(FindingCode::ALL.iter().map(|w| w.as_str()).collect()));
+    assert_eq!(at(&format!("{finding}/severity/enum")), all(Severity::ALL.iter().map(|w| w.as_str()).collect()));
+    assert_eq!(at("/properties/expected/enum"), all(vec!["fast", "slow", "none", "unknown"]));
+}
+
+#[test]
+fn another_validator_says_the_same() {
+    let have = Command::new("python3").args(["-c", "import jsonschema; jsonschema.Draft202012Validator"]).output();
+    if !have.is_ok_and(|o| o.status.success()) {
+        eprintln!("not run: python3 has no jsonschema with draft 2020-12");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("documents.json");
+    let full = full_machine();
+    let mut documents = recorded();
+    documents.extend(show(&["show", "--json", "sda"], full.path()));
+    // The last one is wrong, so that a validator which accepts everything is found out.
+    let mut wrong = documents[0].clone();
+    wrong["class"] = json!("quick");
+    documents.push(wrong);
+    std::fs::write(&file, serde_json::to_vec(&documents).unwrap()).unwrap();
+    let script = "
+import json, sys, jsonschema
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft202012Validator.check_schema(schema)
+v = jsonschema.Draft202012Validator(schema)
+print([i for i, d in enumerate(json.load(open(sys.argv[2]))) if not v.is_valid(d)])";
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/output/verdict.schema.json");
+    let output = Command::new("python3").arg("-c").arg(script).arg(schema).arg(&file).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.trim(), format!("[{}]", documents.len() - 1));
+}

@@ -1,0 +1,40 @@
+#!/bin/bash
+# Real udevd and the project's rule: hot-add gives properties and the published file, remove takes it away; partitions get
+# the disk's; guards hold.
+# vm: -d plain:64M:nvme
+. "${0%/*}/../lib.sh"
+install_rules
+
+sd=$(sdebug lbpws=1)
+check_eq "$(prop "$sd" ZEROCAP_CLASS)" unknown "hot-add: class from nothing but claims is unknown"
+check_eq "$(prop "$sd" ZEROCAP_EXPECTED)" fast "hot-add: the claims let one expect fast"
+devnum=$(cat "/sys/block/$sd/dev")
+published=/run/zerocap/$devnum.json
+check "hot-add: the document is published" test -s "$published"
+check_eq "$(stat -c %a "$published")" 644 "readable by all"
+check_eq "$(json 'd["format"],d["class"],d["device"]["name"]' <"$published")" "(1, 'unknown', '$sd')" "the document speaks of this device"
+check_eq "$(json 'd["device"]["diskseq"]' <"$published")" "$(cat "/sys/block/$sd/diskseq")" "with its diskseq"
+check_eq "$(prop "$sd" ZEROCAP_SET_WRITE_ZEROES_UNMAP_MAX_BYTES)" "" "nothing is to be written: the kernel's value is right"
+
+echo 'start=2048, size=8192' | sfdisk -q "/dev/$sd" 2>/dev/null
+wait_for 5 test -b "/dev/${sd}1"; settle
+check_eq "$(prop "${sd}1" ZEROCAP_EXPECTED)" fast "a partition has the disk's properties"
+
+check "remove" sdebug_rm
+settle
+check "remove: the document is gone" test ! -e "$published"
+
+nvme=$(disk plain)
+udevadm trigger -s block --settle
+check_eq "$(prop "$nvme" ZEROCAP_EXPECTED)" fast "NVMe with DLFEAT 9: expected fast"
+check_eq "$(prop "$nvme" ZEROCAP_CLASS)" unknown "and unknown until it is measured"
+check_eq "$(ls /sys/block/"$nvme"/queue/write_zeroes_unmap_max_hw_bytes | wc -l)" 1 "this kernel has the knob"
+
+echo 'KERNEL=="'"$nvme"'", ENV{ZEROCAP_SKIP}="1"' >/etc/udev/rules.d/10-skip.rules
+udevadm control --reload
+udevadm trigger --settle "/sys/block/$nvme"
+check_eq "$(prop "$nvme" ZEROCAP_CLASS)" "" "ZEROCAP_SKIP=1 of an earlier rule is the escape"
+rm /etc/udev/rules.d/10-skip.rules
+
+check_exit 0 "udev never fails an event" env ACTION=add zerocap udev /dev/nothing
+check_eq "$OUT" "" "and says nothing of a device that is not there"

@@ -1,0 +1,47 @@
+#!/bin/bash
+# kill -9 in the middle of a test, then recover: the content is byte for byte as before. A file system made in the range
+# before recovery is left alone. A guest that is cut off answers in the next boot (reboot.sh).
+# vm: -n one:64M:write_ms_per_mib=20,zero_ms_per_mib=5 -n two:64M:write_ms_per_mib=20,zero_ms_per_mib=5 -t 240
+. "${0%/*}/../lib.sh"
+install_rules
+J="--journal /host/journal"
+one=$(disk one) two=$(disk two)
+fill "$one"
+before=$(sum "$one")
+for wait in 0.3 0.9 1.7 2.6; do
+    zerocap measure "/dev/$one" --scratch 16MiB+16MiB $J >/dev/null 2>&1 &
+    pid=$!
+    sleep $wait
+    kill -9 $pid
+    wait $pid 2>/dev/null
+    # The acting child ends after the act it is in; until then it holds the range.
+    wait_for 10 sh -c '! pgrep -f port-child'
+    if [ -n "$(ls /var/lib/zerocap/intent)" ]; then
+        check_exit 1 "after a kill at $wait s a new test is refused" zerocap measure "/dev/$one" --scratch 16MiB+16MiB $J
+        check_has "$ERR" "zerocap recover" "and recover is named"
+    fi
+    check_exit 0 "recover after $wait s" zerocap recover --journal /host/journal
+    note "$OUT"
+    check_eq "$(sum "$one")" "$before" "content as before"
+    check "nothing is left" test -z "$(find /host/journal /var/lib/zerocap/intent -type f)"
+    check "no partition is left" test ! -e "/sys/block/$one/${one}p250"
+done
+check_exit 0 "a whole test afterwards" zerocap measure "/dev/$one" --scratch 16MiB+16MiB $J
+check_eq "$(sum "$one")" "$before" "content as before"
+
+# --- somebody uses the range in between ---
+fill "$two"
+zerocap measure "/dev/$two" --scratch 16MiB+16MiB $J >/dev/null 2>&1 &
+pid=$!
+wait_for 10 test -e /var/lib/zerocap/intent/*
+wait_for 10 sh -c 'ls /host/journal/*.journal'
+sleep 1.5
+kill -9 $pid
+wait $pid 2>/dev/null
+wait_for 10 sh -c '! pgrep -f port-child'
+mkfs.ext4 -q -F "/dev/${two}p250" 2>/dev/null || mkfs.ext4 -q -F -E offset=16777216 "/dev/$two" 16M
+mine=$(sum "$two")
+check_exit 1 "recover refuses a range that somebody wrote to" zerocap recover --journal /host/journal
+check_has "$ERR" "written by somebody else" "and says so"
+check_eq "$(sum "$two")" "$mine" "nothing was changed"
+check "the journal is kept" test -n "$(ls /host/journal/*.journal)"
