@@ -1,18 +1,24 @@
 //! Sends `udev` and the acting child past clap, everything else through it; prints the error and ends with its code.
 
+use std::io::Write;
 use std::process::ExitCode;
 use zerocap::machine::child;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args();
-    let verb = arguments.nth(1);
+    // As the system gave them: an argument need not be text, and a panic is no answer to one that is not.
+    let mut arguments = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned());
+    let verb = arguments.next();
     match verb.as_deref() {
         // An event must be cheap and must never fail: no argument parser, exit code 0 whatever happens.
         Some("udev") => {
             let rest: Vec<String> = arguments.collect();
+            if rest.iter().any(|a| a == "--help" || a == "-h") {
+                return zerocap::cli::run();
+            }
             match zerocap::jobs::udev_event::main(&rest) {
-                Ok(lines) => print!("{lines}"),
-                Err(e) => eprintln!("zerocap: udev: {e}"),
+                // Nobody may be listening; that fails no event.
+                Ok(lines) => drop(std::io::stdout().write_all(lines.as_bytes())),
+                Err(e) => drop(writeln!(std::io::stderr(), "zerocap: udev: {e}")),
             }
             ExitCode::SUCCESS
         }

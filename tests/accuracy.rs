@@ -1,10 +1,18 @@
 //! How often the stopping rule is right: devices of known truth under many kinds of noise, and the naive way beside it.
 //!
+//! Two tables: the rule alone, and whole tests of simulated devices, content and all, a twentieth as often.
 //! `ZEROCAP_ACCURACY_RUNS` sets the runs a cell (200 without it). `cargo test --test accuracy -- --nocapture` shows the
-//! table. The numbers are drawn from fixed seeds: a run gives the same table each time.
+//! tables. The numbers are drawn from fixed seeds: a run gives the same tables each time.
 
+mod sim;
+
+use zerocap::facts::Facts;
+use zerocap::jobs::record_result;
+use zerocap::machine::simulated::{Costs, Model, Noise as Disturbance, Writing, Zeroing};
+use zerocap::measure::recover::Outcome as Back;
 use zerocap::measure::stats::{Decision, Sequential, ALPHA};
-use zerocap::units::Nanos;
+use zerocap::units::{Nanos, GIB, MIB};
+use zerocap::words::{Class, Method};
 
 /// The default threshold, and the pairs that the default byte budget pays for.
 const THRESHOLD: f64 = 2.0;
@@ -223,4 +231,149 @@ fn errors_are_as_rare_as_promised() {
 #[test]
 fn the_allowance_is_the_one_that_was_agreed() {
     assert_eq!(allowed(20_000, ALPHA), 35);
+}
+
+/// Bytes of a segment of a whole test; what stands for 16 MiB of a device of full size.
+const SEGMENT: u64 = 16 * 1024;
+/// Nanoseconds a MiB of zeroing.
+const ZERO: u64 = 10_000_000;
+
+/// A device whose true speedup can be chosen.
+type Make = fn(Model, u64) -> Model;
+
+/// The devices of the second table. The last value: whether a clear truth is to be decided within 16 pairs.
+const WHOLE: [(&str, Make, bool); 10] = [
+    ("constant", |m, _| m, true),
+    ("log-normal 0.5", |m, _| Model { noise: Disturbance::LogNormal(0.5), ..m }, false),
+    ("bimodal", |m, _| Model { noise: Disturbance::Bimodal, ..m }, false),
+    ("heavy tail", |m, _| Model { noise: Disturbance::HeavyTail, ..m }, false),
+    ("periodic stalls", |m, write| Model { noise: Disturbance::Stalls(write * SEGMENT / MIB * 100), ..m }, false),
+    ("drift", |m, _| Model { noise: Disturbance::Drift(3.0), ..m }, true),
+    ("filling cache", |m, _| with(m, Writing::Cache { bytes: 8 * SEGMENT, gain: 8, idle_ns: u64::MAX }), true),
+    ("deferred cost", |m, write| with(m, Writing::PaysForZeroing(2 * write)), true),
+    ("dedupe", |m, write| Model { write_ns_per_mib: 8 * write, ..with(m, Writing::ZeroesCheap(8)) }, true),
+    ("thin first touch", |m, write| with(m, Writing::FirstTouch(10 * write)), true),
+];
+
+fn with(model: Model, writing: Writing) -> Model {
+    Model { writing, ..model }
+}
+
+/// What a cell of the second table gave.
+#[derive(Default)]
+struct Whole {
+    wrong: usize,
+    unknown: usize,
+    missed: usize,
+    naive_wrong: usize,
+    pairs: Vec<usize>,
+    segments: Vec<u64>,
+}
+
+/// One timed write of 1 GiB and one timed zeroing of it, on a device nobody wrote to before: is it fast?
+fn naive(model: Model, seed: u64) -> bool {
+    let mut costs = Costs::new(model, seed);
+    let calls = GIB / (16 * MIB);
+    let fresh = if matches!(model.writing, Writing::FirstTouch(_)) { SEGMENT } else { 0 };
+    let write: u64 = (0..calls).map(|_| costs.write(SEGMENT, false, fresh).0).sum();
+    let zero: u64 = (0..calls).map(|_| costs.zero(Method::PunchHole, SEGMENT).0).sum();
+    write as f64 > THRESHOLD * zero as f64
+}
+
+/// A whole test: the class, the pairs, the segments written, whether the interval holds the truth.
+fn whole(model: Model, truth: f64, seed: u64, facts: &Facts) -> (Class, usize, u64, bool) {
+    let (outcome, port, back, before) = sim::measured(model, seed, SEGMENT);
+    assert!(matches!(back, Ok(Back::Back(_))) && port.content == before, "{model:?}, {seed}: not as before");
+    let interval = outcome.pairs.interval();
+    let covered = interval.low.is_none_or(|l| l <= truth * 1.001) && interval.high.is_none_or(|h| h >= truth * 0.999);
+    let kept = record_result::of_run(facts, &sim::conditions(), &outcome);
+    (kept.class, outcome.pairs.len(), outcome.bytes_written / SEGMENT, covered)
+}
+
+fn whole_cell(make: Make, truth: f64, runs: usize, facts: &Facts) -> Whole {
+    let write = (ZERO as f64 * truth) as u64;
+    let model = make(Model { call_ns: 0, ..Model::steady(write, ZERO) }, write);
+    let mut cell = Whole::default();
+    for seed in 0..runs as u64 {
+        let (class, pairs, segments, covered) = whole(model, truth, seed, facts);
+        match class {
+            Class::Unknown => cell.unknown += 1,
+            Class::Fast => cell.wrong += usize::from(truth <= THRESHOLD),
+            Class::Slow => cell.wrong += usize::from(truth >= THRESHOLD),
+            Class::None | Class::Broken => cell.wrong += 1,
+        }
+        cell.missed += usize::from(!covered);
+        cell.naive_wrong += usize::from(truth != THRESHOLD && naive(model, seed) != (truth > THRESHOLD));
+        cell.pairs.push(pairs);
+        cell.segments.push(segments);
+    }
+    cell.pairs.sort_unstable();
+    cell.segments.sort_unstable();
+    cell
+}
+
+#[test]
+fn whole_tests_are_as_right_as_the_rule() {
+    let runs = (runs() / 20).max(1);
+    let facts = sim::facts();
+    let percent = |n: usize| 100.0 * n as f64 / runs as f64;
+    let (mut faults, mut wrong, mut missed, mut naive_wrong, mut cells) = (Vec::new(), 0, 0, 0, 0);
+    println!("whole tests, {runs} runs a cell; written: in segments of 16 MiB, all of it; naive: 1 GiB written, 1 GiB zeroed");
+    println!(
+        "{:<17} {:>6} {:>6} {:>9} {:>6} {:>10} {:>8} {:>11}",
+        "device", "truth", "wrong", "unknown", "pairs", "written", "covered", "naive errs"
+    );
+    for (name, make, clear) in WHOLE {
+        for truth in TRUTHS {
+            let cell = whole_cell(make, truth, runs, &facts);
+            let median = |v: &[u64]| v.get(runs / 2).copied().unwrap_or(0);
+            let pairs = cell.pairs.get(runs / 2).copied().unwrap_or(0);
+            println!(
+                "{name:<17} {truth:>6} {:>6} {:>8.1}% {pairs:>6} {:>6} MiB {:>7.1}% {:>10.1}%",
+                cell.wrong,
+                percent(cell.unknown),
+                median(&cell.segments) * 16,
+                percent(runs - cell.missed),
+                percent(cell.naive_wrong),
+            );
+            if cell.wrong > allowed(runs, ALPHA) || cell.missed > allowed(runs, ALPHA) {
+                faults.push(format!("{name} at {truth}: {} wrong, {} missed of {runs}", cell.wrong, cell.missed));
+            }
+            if clear && (truth >= 4.0 || truth <= 1.2) && (pairs > 16 || cell.unknown > 0) {
+                faults.push(format!("{name} at {truth}: {pairs} pairs at the median, {} unknown", cell.unknown));
+            }
+            if truth != THRESHOLD {
+                wrong += cell.wrong;
+                naive_wrong += cell.naive_wrong;
+            }
+            missed += cell.missed;
+            cells += 1;
+        }
+    }
+    println!(
+        "all: {wrong} wrong answers, {missed} intervals that miss, the naive way {naive_wrong}, of {} runs",
+        cells * runs
+    );
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(wrong <= allowed(cells * runs, ALPHA) && missed <= allowed(cells * runs, ALPHA));
+}
+
+#[test]
+fn what_lies_or_fails_is_never_given_a_class() {
+    let facts = sim::facts();
+    for zeroing in [
+        Zeroing::Lie,
+        Zeroing::LieInLastBlock,
+        Zeroing::LieBeyond(SEGMENT / 1024),
+        Zeroing::Ones,
+        Zeroing::Stale(3),
+        Zeroing::Fails(5),
+        Zeroing::FailsAfter(10),
+    ] {
+        for truth in TRUTHS {
+            let noise = Disturbance::LogNormal(0.5);
+            let model = Model { zeroing, noise, ..Model::steady((ZERO as f64 * truth) as u64, ZERO) };
+            assert_eq!(whole(model, truth, 1, &facts).0, Class::Broken, "{zeroing:?} at {truth}");
+        }
+    }
 }

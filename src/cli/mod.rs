@@ -9,7 +9,7 @@ pub mod selftest;
 pub mod show;
 
 use crate::error::{exit, Error, Result};
-use crate::jobs::Env;
+use crate::jobs::{udev_event, Env};
 use crate::machine::Roots;
 use clap::{Args, Parser, Subcommand};
 use std::io::Write;
@@ -95,18 +95,26 @@ fn verb(cli: &Cli) -> Result<u8> {
         Verb::Record(v) => v.run(&env),
         Verb::Recover(v) => v.run(&env),
         Verb::Selftest(v) => v.run(),
-        Verb::Udev(_) => Ok(exit::OK),
+        Verb::Udev(v) => {
+            let event = udev_event::Event::from_environment();
+            match udev_event::run(&env, &v.node, &event) {
+                Ok(lines) => print(|out| out.write_all(lines.as_bytes()))?,
+                Err(e) => remark(&format!("udev: {e}")),
+            }
+            Ok(exit::OK)
+        }
     }
 }
 
 /// An error on standard error, one line.
 pub fn complain(e: &Error) {
-    eprintln!("zerocap: {e}");
+    remark(&e.to_string());
 }
 
 /// A remark on standard error.
 pub fn remark(text: &str) {
-    eprintln!("zerocap: {text}");
+    // Standard error may be closed or full; then there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "zerocap: {text}");
 }
 
 /// Runs a renderer on standard output. A reader that went away (`| head`) is no failure.

@@ -2,6 +2,7 @@
 
 use crate::error::{exit, Result};
 use crate::jobs::selftest;
+use std::io::Write;
 
 /// The whole job on a throw-away loop device
 #[derive(Debug, clap::Args)]
@@ -10,8 +11,10 @@ pub struct Selftest {}
 impl Selftest {
     /// Runs the verb.
     pub fn run(&self) -> Result<u8> {
-        let held = selftest::run(&mut |line| println!("{line}"))?;
-        println!("{}", if held { "selftest passed" } else { "selftest FAILED" });
+        // Each line as it is done; a reader that went away ends nothing.
+        let say = |line: &str| drop(writeln!(std::io::stdout(), "{line}"));
+        let held = selftest::run(&mut |line| say(line))?;
+        say(if held { "selftest passed" } else { "selftest FAILED" });
         Ok(if held { exit::OK } else { exit::FAILURE })
     }
 }

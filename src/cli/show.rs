@@ -3,7 +3,7 @@
 use crate::cli::{complain, print, remark};
 use crate::error::{exit, Error, Result};
 use crate::jobs::{show, Env};
-use crate::output::{detail, table};
+use crate::output::{detail, table, Document};
 use std::io::Write;
 
 /// The verdicts: all devices as a table, one device in detail
@@ -34,16 +34,25 @@ impl Show {
             print(|out| writeln!(out, "{}", table::headings().join("\n")))?;
             return Ok(exit::OK);
         }
-        let (documents, errors) = show::run(env, &self.devices, self.all, &mut remark)?;
+        let (devices, errors) = show::devices(env, &self.devices, self.all)?;
         errors.iter().for_each(complain);
-        let mut unknown = None;
+        let none = devices.is_empty();
+        let (mut unknown, mut remark) = (None, remark);
+        let mut documents = show::documents(env, devices, &mut remark)?;
         print(|out| {
             if self.json {
-                let texts: Vec<String> = documents.iter().map(|d| d.json()).collect();
-                writeln!(out, "[{}]", texts.join(",\n"))
+                write!(out, "[")?;
+                documents.enumerate().try_for_each(|(i, d)| {
+                    let before = if i > 0 { ",\n" } else { "" };
+                    write!(out, "{before}{}", d.json())
+                })?;
+                return writeln!(out, "]");
             } else if self.jsonl {
-                documents.iter().try_for_each(|d| writeln!(out, "{}", d.json()))
-            } else if let ([document], None, [_]) = (documents.as_slice(), columns, self.devices.as_slice()) {
+                return documents.try_for_each(|d| writeln!(out, "{}", d.json()));
+            }
+            // The columns of a table are as wide as their widest cell.
+            let documents: Vec<Document> = documents.collect();
+            if let ([document], None, [_]) = (documents.as_slice(), columns, self.devices.as_slice()) {
                 detail::write(out, document)
             } else if documents.is_empty() && !self.devices.is_empty() {
                 Ok(())
@@ -59,7 +68,7 @@ impl Show {
             let shown = crate::device::display::escape_str(&name);
             return Err(Error::Usage(format!("no column is called {shown}; there are {known}")));
         }
-        Ok(match (errors.first(), documents.is_empty()) {
+        Ok(match (errors.first(), none) {
             (None, _) => exit::OK,
             (Some(e), true) => e.exit_code(),
             (Some(_), false) => exit::SOME_FAILED,

@@ -34,6 +34,18 @@ pub fn escape_str(s: &str) -> String {
     escape(s.as_bytes())
 }
 
+/// Text that this program wrote itself and reads again, of which somebody may have made something else: as it is where it
+/// holds nothing but printable characters, else escaped.
+pub fn printable(s: String) -> String {
+    let escaped = escape_str(&s);
+    // A backslash alone is printable: the escape doubles it, and nothing else changed.
+    if escaped.replace("\\\\", "\\") == s {
+        s
+    } else {
+        escaped
+    }
+}
+
 /// `\xNN` for one byte.
 pub fn push_hex(out: &mut String, b: u8) {
     const HEX: &[u8; 16] = b"0123456789abcdef";

@@ -6,7 +6,7 @@ use crate::device::identity::Parts;
 use crate::device::{Device, Identity, Kind};
 use crate::fact::Fact;
 use crate::facts::field::{text_of, Reading};
-use crate::facts::{nvme, queue::Queue, Bus, Names};
+use crate::facts::{nvme, queue::Queue, Bus, Depth, Names};
 use crate::machine::files::Root;
 use crate::units::SECTOR;
 
@@ -24,7 +24,14 @@ const PATH_TRANSPORTS: &[(&str, &str)] = &[
 ];
 
 /// Gathers the names of a device.
-pub fn gather(root: &Root, device: &Device, bus: &Bus, queue: &Queue, readings: &mut Vec<Reading>) -> Names {
+pub fn gather(
+    root: &Root,
+    device: &Device,
+    bus: &Bus,
+    queue: &Queue,
+    depth: Depth,
+    readings: &mut Vec<Reading>,
+) -> Names {
     let text = |relative: &str| root.read(&device.attr(relative)).and_then(|b| text_of(&b));
     let controller = |name: &str| nvme::controller_text(root, device, name);
     let (vendor, model, serial, firmware) = match (device.kind, bus) {
@@ -45,7 +52,7 @@ pub fn gather(root: &Root, device: &Device, bus: &Bus, queue: &Queue, readings: 
         _ => (Fact::ABSENT, text("device/model"), Fact::ABSENT, Fact::ABSENT),
     };
     let transport = transport(root, device, &vendor);
-    let driver = driver(root, device);
+    let driver = driver(root, device, bus, depth);
     let size_bytes = size(root, device, bus, queue);
     let names = Names {
         identity: identity(root, device),
@@ -57,9 +64,14 @@ pub fn gather(root: &Root, device: &Device, bus: &Bus, queue: &Queue, readings: 
         driver,
         size_bytes,
         diskseq: root.number(&device.attr("diskseq")),
-        read_only: root.flag(&device.attr("ro")),
-        removable: root.flag(&device.attr("removable")),
-        hidden: root.flag(&device.attr("hidden")),
+        read_only: if depth.lean() { Fact::NOT_ASKED } else { root.flag(&device.attr("ro")) },
+        removable: if depth.lean() { Fact::NOT_ASKED } else { root.flag(&device.attr("removable")) },
+        // Only NVMe multipath hides disks, and names them nvme0c1n1.
+        hidden: if depth.lean() && !nvme::is_path_name(&device.name) {
+            Fact::NOT_ASKED
+        } else {
+            root.flag(&device.attr("hidden"))
+        },
     };
     let file = |field: &str, value: &Fact<String>| Reading {
         source: "sysfs".to_owned(),
@@ -88,8 +100,12 @@ pub fn gather(root: &Root, device: &Device, bus: &Bus, queue: &Queue, readings: 
 /// The stable identity of a device from what sysfs shows.
 pub fn identity(root: &Root, device: &Device) -> Option<Identity> {
     let text = |relative: &str| root.read(&device.attr(relative)).and_then(|b| text_of(&b));
-    let wwid = text("wwid").or(|| text("device/wwid"));
-    let (dm, md, serial, cid) = (text("dm/uuid"), text("md/uuid"), text("serial"), text("device/cid"));
+    // The kernel gives these kinds no wwid, and the others nothing but it: an event need not ask for what cannot be there.
+    let without_wwid = matches!(device.kind, Kind::Dm | Kind::Md | Kind::Virtio | Kind::Mmc);
+    let wwid = text("wwid").or(|| if without_wwid { Fact::ABSENT } else { text("device/wwid") });
+    let of = |kind: Kind, file: &str| if device.kind == kind { text(file) } else { Fact::NOT_ASKED };
+    let (dm, md) = (of(Kind::Dm, "dm/uuid"), of(Kind::Md, "md/uuid"));
+    let (serial, cid) = (of(Kind::Virtio, "serial"), of(Kind::Mmc, "device/cid"));
     let parts = Parts {
         wwid: wwid.known().map(String::as_str),
         dm_uuid: dm.known().map(String::as_str),
@@ -137,12 +153,15 @@ fn udev_bus(root: &Root, device: &Device) -> Option<String> {
 }
 
 /// The driver's name: of the disk's own device, and for NVMe of the bus device below its controller.
-fn driver(root: &Root, device: &Device) -> Fact<String> {
+fn driver(root: &Root, device: &Device, bus: &Bus, depth: Depth) -> Fact<String> {
+    // A head's driver is that of the controllers below its subsystem: too long a way for an event.
+    let head = matches!(bus, Bus::Nvme(n) if matches!(n.role, nvme::Role::Head));
+    if head && depth.lean() {
+        return Fact::NOT_ASKED;
+    }
     let mut found = root.link_name(&device.attr("device/driver"));
     if device.kind == Kind::Nvme {
-        for dir in nvme::controllers(root, device) {
-            found = found.or(|| root.link_name(&format!("{dir}/device/driver")));
-        }
+        found = found.or(|| nvme::in_controller(root, device, |dir| root.link_name(&format!("{dir}/device/driver"))));
     }
     found.and_then(|name| text_of(name.as_bytes()))
 }

@@ -97,6 +97,11 @@ pub enum Depth {
 }
 
 impl Depth {
+    /// Whether only what the answer rests on is read: an event has a budget of system calls.
+    pub(crate) fn lean(self) -> bool {
+        matches!(self, Depth::Quiet | Depth::Event)
+    }
+
     /// Whether commands may be sent for claims.
     fn asks(self, queue: &queue::Queue) -> bool {
         match self {
@@ -117,8 +122,8 @@ pub fn gather(root: &Root, port: &mut dyn Port, device: &Device, depth: Depth) -
         Kind::Scsi => Bus::Scsi(Box::new(scsi::gather(root, port, device, &queue, depth, &mut readings))),
         _ => Bus::Other,
     };
-    let names = device::gather(root, device, &bus, &queue, &mut readings);
-    let stack = stack::gather(root, device, &queue, &mut readings);
+    let names = device::gather(root, device, &bus, &queue, depth, &mut readings);
+    let stack = stack::gather(root, device, &queue, depth, &mut readings);
     Facts { device: device.clone(), names, queue, bus, stack, kernel, readings }
 }
 

@@ -92,30 +92,31 @@ pub struct Nvme {
     pub role: Role,
 }
 
-/// The sysfs directories that may hold the controller's attributes: `device` itself, and for a multipath head, whose
-/// `device` is the subsystem, the controllers below it.
-pub fn controllers(root: &Root, device: &Device) -> Vec<String> {
+/// The first known reading in the directories that may hold the controller's attributes: `device` itself, and only for a
+/// multipath head, whose `device` is the subsystem, the controllers below it.
+pub fn in_controller<T>(root: &Root, device: &Device, read: impl Fn(&str) -> Fact<T>) -> Fact<T> {
     let own = device.attr("device");
-    let below = root.list(&own).known().cloned().unwrap_or_default();
     let is_controller =
-        |n: &String| n.strip_prefix("nvme").is_some_and(|r| !r.is_empty() && r.bytes().all(|b| b.is_ascii_digit()));
-    let mut dirs = vec![own.clone()];
-    dirs.extend(below.into_iter().filter(is_controller).map(|n| format!("{own}/{n}")));
-    dirs
+        |n: &&String| n.strip_prefix("nvme").is_some_and(|r| !r.is_empty() && r.bytes().all(|b| b.is_ascii_digit()));
+    read(&own).or(|| {
+        let below = root.list(&own);
+        let mut dirs = below.known().into_iter().flatten().filter(is_controller);
+        dirs.find_map(|n| Some(read(&format!("{own}/{n}"))).filter(|f| f.known().is_some())).unwrap_or(Fact::ABSENT)
+    })
 }
 
 /// The first known text of an attribute in the controller's directories.
 pub fn controller_text(root: &Root, device: &Device, name: &str) -> Fact<String> {
-    let mut found = Fact::ABSENT;
-    for dir in controllers(root, device) {
-        found = found.or(|| root.read(&format!("{dir}/{name}")).and_then(|b| text_of(&b)));
-    }
-    found
+    in_controller(root, device, |dir| root.read(&format!("{dir}/{name}")).and_then(|b| text_of(&b)))
+}
+
+/// Whether a name is that of a hidden multipath path: nvme<instance>c<controller>n<namespace>.
+pub fn is_path_name(name: &str) -> bool {
+    name.strip_prefix("nvme").is_some_and(|r| r.contains('c'))
 }
 
 fn role(root: &Root, device: &Device) -> Role {
-    // nvme<instance>c<controller>n<namespace> is how the kernel names a hidden path.
-    let is_path = device.name.strip_prefix("nvme").is_some_and(|r| r.contains('c'));
+    let is_path = is_path_name(&device.name);
     let subsystem = root.link_name(&device.attr("device")).known().is_some_and(|n| n.starts_with("nvme-subsys"));
     match (is_path, subsystem || root.exists(&device.attr("multipath"))) {
         (true, _) => Role::Path,

@@ -84,13 +84,13 @@ pub fn gather(root: &Root, device: &Device, depth: Depth, readings: &mut Vec<Rea
             }),
         ),
         discard_max: bytes("discard_max_bytes", None),
-        discard_max_hw: bytes("discard_max_hw_bytes", None),
+        discard_max_hw: if depth.lean() { Fact::NOT_ASKED } else { bytes("discard_max_hw_bytes", None) },
         discard_granularity: bytes("discard_granularity", None),
         logical_block: bytes("logical_block_size", None),
         physical_block: bytes("physical_block_size", None),
         rotational: root.flag(&path("rotational")),
-        zoned: root.text(&path("zoned")),
-        io_timeout_ms: root.number(&path("io_timeout")),
+        zoned: if depth.lean() { Fact::NOT_ASKED } else { root.text(&path("zoned")) },
+        io_timeout_ms: if depth.lean() { Fact::NOT_ASKED } else { root.number(&path("io_timeout")) },
     };
     readings.push(Reading::file("queue", "rotational", &queue.rotational.as_ref().map(|r| u8::from(*r))));
     readings.push(Reading::file("queue", "zoned", &queue.zoned));

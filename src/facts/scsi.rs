@@ -79,15 +79,17 @@ pub fn gather(
 ) -> Scsi {
     let claims = depth.asks(queue);
     // Some USB bridges hang on pages that the kernel itself does not ask them for: never in an event.
-    let bridge = root.link(&device.sys).known().is_some_and(|l| l.contains("/usb"));
-    let pages = claims && !(bridge && depth == Depth::Event);
+    let bridge = || root.link(&device.sys).known().is_some_and(|l| l.contains("/usb"));
+    let pages = claims && !(depth == Depth::Event && bridge());
     let all = depth == Depth::All;
-    let listed = vpd::supported(root, device);
+    let listed = if pages || all { vpd::supported(root, device) } else { None };
     let mut page = |code, ask| vpd::page(root, port, device, code, listed.as_deref(), ask);
     // B1 matters where the kernel says nothing of rotation.
     let rotation = all || (pages && queue.rotational.known().is_none());
     let (b0, b1, b2) = (page(0xb0, pages), page(0xb1, rotation), page(0xb2, pages));
-    let (p80, p83, p89) = (page(0x80, all), page(0x83, all), page(0x89, all));
+    let p80 = page(0x80, all);
+    // What identifies and what ATA says: no finding rests on them.
+    let (p83, p89) = if depth.lean() { (Fact::NOT_ASKED, Fact::NOT_ASKED) } else { (page(0x83, all), page(0x89, all)) };
     let rc16 = if claims { reply(port.ask(device, Question::ScsiReadCapacity16)) } else { Fact::NOT_ASKED };
     let inquiry = match root.read(&device.attr("device/inquiry")) {
         Fact::Unknown(_) if all => reply(port.ask(device, Question::ScsiInquiry)),

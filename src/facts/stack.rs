@@ -5,6 +5,7 @@ use crate::device::{Device, Kind};
 use crate::fact::Fact;
 use crate::facts::field::{text_of, Reading};
 use crate::facts::queue::Queue;
+use crate::facts::Depth;
 use crate::machine::files::Root;
 
 /// The kind of target of a thin LVM volume.
@@ -24,9 +25,10 @@ pub struct Stack {
 }
 
 /// Gathers what a device is made of; `queue` are the limits of the device itself.
-pub fn gather(root: &Root, device: &Device, queue: &Queue, readings: &mut Vec<Reading>) -> Stack {
+pub fn gather(root: &Root, device: &Device, queue: &Queue, depth: Depth, readings: &mut Vec<Reading>) -> Stack {
     let text = |relative: &str| root.read(&device.attr(relative)).and_then(|b| text_of(&b));
-    let members = root.list(&device.attr("slaves"));
+    let can_have = device.kind.is_stack() || device.kind == Kind::Other;
+    let members = if depth.lean() && !can_have { Fact::NOT_ASKED } else { root.list(&device.attr("slaves")) };
     // An LVM volume's own uuid does not say what it is; one that stands on a pool's hidden "-tpool" device is thin.
     let on_pool = |name: &String| {
         let uuid = root.read(&format!("sys/block/{name}/dm/uuid")).and_then(|b| text_of(&b));

@@ -33,7 +33,7 @@ fn lasting(env: &Env) -> LiveDurable {
 }
 
 fn of_this_boot(env: &Env) -> LiveDurable {
-    LiveDurable::new(env.roots.run().join("intent"), 0o644)
+    LiveDurable::volatile(env.roots.run().join("intent"), 0o644)
 }
 
 /// The name under which journal and intent of a device are kept.
@@ -47,22 +47,18 @@ pub fn name(facts: &Facts) -> String {
 
 /// The intents that are kept, with their names.
 pub fn all(env: &Env) -> Result<Vec<(String, Intent)>> {
-    let files = lasting(env);
-    let mut found = Vec::new();
-    for name in files.list()? {
-        let Some(bytes) = files.read(&name)? else { continue };
-        let intent = serde_json::from_slice(&bytes).map_err(|e| Error::Malformed {
-            path: files.shown(&name).display().to_string(),
-            what: format!("not an intent ({e}); remove it once `zerocap recover` has nothing left to do"),
-        })?;
-        found.push((name, intent));
-    }
-    Ok(found)
+    let names = lasting(env).list()?;
+    names.into_iter().filter_map(|n| of(env, &n).map(|i| Some((n, i?))).transpose()).collect()
 }
 
 /// The intent of one device.
 pub fn of(env: &Env, name: &str) -> Result<Option<Intent>> {
-    Ok(all(env)?.into_iter().find(|(n, _)| n == name).map(|(_, intent)| intent))
+    let files = lasting(env);
+    let Some(bytes) = files.read(name)? else { return Ok(None) };
+    serde_json::from_slice(&bytes).map(Some).map_err(|e| Error::Malformed {
+        path: files.shown(name).display().to_string(),
+        what: format!("not an intent ({e}); remove it once `zerocap recover` has nothing left to do"),
+    })
 }
 
 /// Writes the word, before the first act.

@@ -1,12 +1,14 @@
 //! Kept measurements: `/etc/zerocap/devices/<identity>.json`, and for a device without an identity
 //! `/run/zerocap/kept/<major>:<minor>.json` with its diskseq, which does not outlive the device.
 
+use crate::device::display;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::jobs::Env;
 use crate::machine::durable::{Durable, LiveDurable};
 use crate::verdict::measurement::FORMAT;
 use crate::verdict::Measurement;
+use serde_json::Value;
 
 /// Where a device's measurement is kept: the directory, and the file's name; `None` where the device has neither an
 /// identity nor a number.
@@ -15,7 +17,9 @@ fn place(env: &Env, facts: &Facts) -> Option<(LiveDurable, String)> {
         (Some(identity), _) => {
             Some((LiveDurable::new(env.roots.devices(), 0o644), format!("{}.json", identity.file_name())))
         }
-        (None, Some(devnum)) => Some((LiveDurable::new(env.roots.run().join("kept"), 0o644), format!("{devnum}.json"))),
+        (None, Some(devnum)) => {
+            Some((LiveDurable::volatile(env.roots.run().join("kept"), 0o644), format!("{devnum}.json")))
+        }
         (None, None) => None,
     }
 }
@@ -26,6 +30,7 @@ pub fn load(env: &Env, facts: &Facts) -> Result<Option<Measurement>> {
     let Some(bytes) = files.read(&name)? else { return Ok(None) };
     let malformed = |what: String| Error::Malformed { path: files.shown(&name).display().to_string(), what };
     let kept: Measurement = serde_json::from_slice(&bytes)
+        .and_then(|tree| serde_json::from_value(printable(tree)))
         .map_err(|e| malformed(format!("not a kept measurement ({e}); remove it or measure again")))?;
     if kept.format != FORMAT {
         return Err(malformed(format!("format {} is not {FORMAT}; measure again", kept.format)));
@@ -49,4 +54,14 @@ pub fn save(env: &Env, facts: &Facts, measurement: &Measurement) -> Result<Optio
     bytes.push(b'\n');
     files.replace(&name, &bytes)?;
     Ok(Some(path))
+}
+
+/// The tree with every text in it printable: it goes to terminals, logs and documents.
+fn printable(tree: Value) -> Value {
+    match tree {
+        Value::String(s) => Value::String(display::printable(s)),
+        Value::Array(items) => items.into_iter().map(printable).collect(),
+        Value::Object(members) => members.into_iter().map(|(k, v)| (display::printable(k), printable(v))).collect(),
+        other => other,
+    }
 }

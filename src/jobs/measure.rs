@@ -312,7 +312,7 @@ fn header(env: &Env, facts: &Facts, proof: &Proof, plan: &Plan) -> Header {
 
 /// Where temporary partitions are noted; they do not outlive the boot, nor do the notes.
 pub fn ledger(env: &Env) -> LiveDurable {
-    LiveDurable::new(env.roots.run().join("temporary"), 0o600)
+    LiveDurable::volatile(env.roots.run().join("temporary"), 0o600)
 }
 
 /// Takes the temporary partition away. A partition that a child still holds stays, and is named.

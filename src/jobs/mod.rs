@@ -12,6 +12,7 @@ pub mod record;
 pub mod record_result;
 pub mod recover;
 pub mod selftest;
+pub mod settings;
 pub mod show;
 pub mod udev_event;
 

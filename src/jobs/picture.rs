@@ -3,13 +3,15 @@
 use crate::device::Device;
 use crate::error::Result;
 use crate::facts::{self, Depth, Facts};
-use crate::jobs::{find, intent, kept, policies, Env};
+use crate::jobs::{find, intent, kept, policies, settings, Env};
 use crate::machine::nodes;
 use crate::machine::port::Port;
 use crate::output::Document;
 use crate::policy::Policy;
 use crate::verdict::context::{self, Context, MemberView};
 use crate::verdict::{decide, Verdict};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// How deep a stack is followed; the kernel itself refuses deeper ones long before.
 const DEEPEST: usize = 8;
@@ -42,8 +44,12 @@ pub fn among(
     shared: &dyn Fn(&Facts) -> bool,
     remark: &mut dyn FnMut(&str),
 ) -> Picture {
-    let mut look = Look { env, port, depth, shared, remark };
-    let Decided { facts, policy, verdict, .. } = look.decided(device, 0);
+    let mut look = Look { env, port, depth, shared, remark, seen: BTreeMap::new() };
+    let decided = look.decided(device, 0);
+    // The memory of the way down ends here, so that nothing else holds the device that was asked for.
+    look.seen.clear();
+    let decided = Rc::unwrap_or_clone(decided);
+    let Decided { facts, policy, verdict, .. } = decided;
     let document = Document::new(&facts, &verdict);
     Picture { facts, policy, verdict, document }
 }
@@ -55,9 +61,12 @@ struct Look<'a> {
     depth: Depth,
     shared: &'a dyn Fn(&Facts) -> bool,
     remark: &'a mut dyn FnMut(&str),
+    /// Members looked at, by name; `None` while one is being looked at, so that a ring ends.
+    seen: BTreeMap<String, Option<Rc<Decided>>>,
 }
 
 /// One device of a stack, decided.
+#[derive(Debug, Clone)]
 struct Decided {
     facts: Facts,
     policy: Policy,
@@ -67,13 +76,24 @@ struct Decided {
 }
 
 impl Look<'_> {
-    fn decided(&mut self, device: &Device, level: usize) -> Decided {
+    /// One device, looked at once however many ways lead to it.
+    fn member(&mut self, device: &Device, level: usize) -> Option<Rc<Decided>> {
+        if let Some(known) = self.seen.get(&device.name) {
+            return known.clone();
+        }
+        self.seen.insert(device.name.clone(), None);
+        let decided = self.decided(device, level);
+        self.seen.insert(device.name.clone(), Some(decided.clone()));
+        Some(decided)
+    }
+
+    fn decided(&mut self, device: &Device, level: usize) -> Rc<Decided> {
         let root = &self.env.roots.system;
         let facts = facts::gather(root, self.port, device, self.depth);
         let names: &[String] = facts.stack.members.known().filter(|_| level < DEEPEST).map_or(&[], Vec::as_slice);
         // A member may be a partition: its disk answers for it.
         let below: Vec<Device> = names.iter().filter_map(|name| nodes::resolve_name(root, name)).collect();
-        let below: Vec<Decided> = below.iter().map(|member| self.decided(member, level + 1)).collect();
+        let below: Vec<Rc<Decided>> = below.iter().filter_map(|member| self.member(member, level + 1)).collect();
         let members: Vec<MemberView<'_>> = below
             .iter()
             .map(|d| MemberView {
@@ -90,11 +110,17 @@ impl Look<'_> {
             (self.remark)(&e.to_string());
             None
         });
-        let context =
-            Context { shared: (self.shared)(&facts), interrupted: interrupted(self.env, &facts), ..Context::default() };
+        // At an event only a device with something kept pays for a look at all the others.
+        let look_around = !matches!(self.depth, Depth::Event | Depth::Quiet) || measurement.is_some();
+        let context = Context {
+            shared: look_around && (self.shared)(&facts),
+            interrupted: interrupted(self.env, &facts),
+            set_by_admin: settings::foreign(self.env, &facts),
+            ..Context::default()
+        };
         let verdict = decide(&facts, &members, measurement.as_ref(), &policy, &context);
         let (rotating, unmaps) = (context::rotating(&facts, &members), context::unmaps(&facts, &members));
-        Decided { facts, policy, verdict, rotating, unmaps }
+        Rc::new(Decided { facts, policy, verdict, rotating, unmaps })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::machine::durable::{Durable, LiveDurable};
 use crate::output::Document;
 
 fn files(env: &Env) -> LiveDurable {
-    LiveDurable::new(env.roots.run(), 0o644)
+    LiveDurable::volatile(env.roots.run(), 0o644)
 }
 
 /// Writes the document of a device; nothing for a device without a number.

@@ -43,6 +43,7 @@ pub fn blank(facts: &Facts, conditions: &Conditions) -> Measurement {
         write_bytes_per_second: None,
         overwrite_after_zero_bytes_per_second: None,
         speedup: None,
+        fast_ratio: conditions.fast_ratio,
         methods: Vec::new(),
         hints: Hints::default(),
         hazard: None,

@@ -14,6 +14,7 @@ use crate::machine::port::{Act, Port};
 use crate::measure::journal::{self, Journal, Read};
 use crate::measure::recover::{put_back, Outcome, Trust};
 use crate::measure::scratch::{self, temporary};
+use crate::policy::Policy;
 use crate::units::Nanos;
 use crate::verdict::measurement::{RecordedHazard, TestFinding};
 use crate::words::{Class, FindingCode, Hazard, Method};
@@ -175,7 +176,7 @@ fn conclude(env: &Env, name: &str, word: &Intent) -> Result<()> {
             scratch: String::new(),
             proof: Vec::new(),
             unit: 0,
-            fast_ratio: 0.0,
+            fast_ratio: Policy::default().fast_ratio,
             put_back: 0,
         };
         let mut m = record_result::blank(&facts, &conditions);

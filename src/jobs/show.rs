@@ -1,30 +1,42 @@
 //! `zerocap show`: the verdicts of the devices that were named, or of all.
 
-use crate::device::Devnum;
-use crate::error::Result;
+use crate::device::{Device, Devnum};
+use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
 use crate::jobs::{find, picture, publish, Env};
 use crate::output::Document;
 use std::collections::BTreeMap;
 
 /// The documents, and the errors of devices that could not be looked at.
-pub type Shown = (Vec<Document>, Vec<crate::error::Error>);
+pub type Shown = (Vec<Document>, Vec<Error>);
 
 /// The documents of the devices named, or of all that are listed. With `all` also hidden paths and empty devices.
 pub fn run(env: &Env, typed: &[String], all: bool, remark: &mut dyn FnMut(&str)) -> Result<Shown> {
-    let mut errors = Vec::new();
-    let devices = if typed.is_empty() {
-        find::listed(env, all)?
-    } else {
-        let mut found = Vec::new();
-        for name in typed {
-            match find::named(env, name) {
-                Ok(d) => found.push(d),
-                Err(e) => errors.push(e),
-            }
+    let (devices, errors) = devices(env, typed, all)?;
+    Ok((documents(env, devices, remark)?.collect(), errors))
+}
+
+/// The devices named, or all that are listed, and the errors of names that lead to none.
+pub fn devices(env: &Env, typed: &[String], all: bool) -> Result<(Vec<Device>, Vec<Error>)> {
+    if typed.is_empty() {
+        return Ok((find::listed(env, all)?, Vec::new()));
+    }
+    let (mut found, mut errors) = (Vec::new(), Vec::new());
+    for name in typed {
+        match find::named(env, name) {
+            Ok(d) => found.push(d),
+            Err(e) => errors.push(e),
         }
-        found
-    };
+    }
+    Ok((found, errors))
+}
+
+/// The documents of these devices, each made when it is asked for: a long list is never held as a whole.
+pub fn documents<'a>(
+    env: &'a Env,
+    devices: Vec<Device>,
+    remark: &'a mut dyn FnMut(&str),
+) -> Result<impl Iterator<Item = Document> + 'a> {
     let root = &env.roots.system;
     // Who bears which identity is asked once for all, so that a long list stays linear.
     let mut bearers: BTreeMap<String, usize> = BTreeMap::new();
@@ -35,26 +47,22 @@ pub fn run(env: &Env, typed: &[String], all: bool, remark: &mut dyn FnMut(&str))
             }
         }
     }
-    let shared = |f: &facts::Facts| {
+    let shared = move |f: &facts::Facts| {
         !f.names.hidden.is(true)
             && f.names.identity.as_ref().is_some_and(|i| bearers.get(i.as_str()).is_some_and(|n| *n > 1))
     };
     let privileged = !env.roots.is_live() || rustix::process::geteuid().is_root();
     let mut port = env.port();
-    let documents = devices
-        .iter()
-        .map(|device| {
-            let published = || publish::read(env, device.devnum?, root.number(&device.attr("diskseq")).get());
-            // Without root the claims cannot be asked for and kept files of old versions may be closed: what udev published
-            // is the better answer.
-            if let Some(document) = (!privileged).then(published).flatten() {
-                return with_now(env, document);
-            }
-            let picture = picture::among(env, port.as_mut(), device, Depth::Claims, &shared, remark);
-            with_now(env, picture.document)
-        })
-        .collect();
-    Ok((documents, errors))
+    Ok(devices.into_iter().map(move |device| {
+        let published = || publish::read(env, device.devnum?, root.number(&device.attr("diskseq")).get());
+        // Without root the claims cannot be asked for and kept files of old versions may be closed: what udev published is
+        // the better answer.
+        if let Some(document) = (!privileged).then(published).flatten() {
+            return with_now(env, document);
+        }
+        let picture = picture::among(env, port.as_mut(), &device, Depth::Claims, &shared, remark);
+        with_now(env, picture.document)
+    }))
 }
 
 /// Adds what each tunable is now.

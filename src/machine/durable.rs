@@ -35,12 +35,19 @@ pub trait Durable {
 pub struct LiveDurable {
     dir: PathBuf,
     mode: u32,
+    /// Whether it lies where a cut leaves anything: below `/run` nothing is synced, a rename is enough.
+    lasting: bool,
 }
 
 impl LiveDurable {
     /// Files of this directory, made when first written to; `mode` are the permission bits of new files.
     pub fn new(dir: impl Into<PathBuf>, mode: u32) -> Self {
-        LiveDurable { dir: dir.into(), mode }
+        LiveDurable { dir: dir.into(), mode, lasting: true }
+    }
+
+    /// The same for a directory below `/run`, which no cut survives: old or new for every reader, and nothing is synced.
+    pub fn volatile(dir: impl Into<PathBuf>, mode: u32) -> Self {
+        LiveDurable { dir: dir.into(), mode, lasting: false }
     }
 
     /// The directory.
@@ -57,11 +64,19 @@ impl LiveDurable {
 
     /// Makes the directory, and its name durable.
     fn make_dir(&self) -> Result<()> {
-        if self.dir.is_dir() {
+        fs::create_dir_all(&self.dir).map_err(|e| Error::file(&self.dir, "make the directory", e))?;
+        if !self.lasting {
             return Ok(());
         }
-        fs::create_dir_all(&self.dir).map_err(|e| Error::file(&self.dir, "make the directory", e))?;
         self.dir.ancestors().skip(1).take(3).filter(|p| !p.as_os_str().is_empty()).try_for_each(sync_dir)
+    }
+
+    fn sync_own_dir(&self) -> Result<()> {
+        if self.lasting {
+            sync_dir(&self.dir)
+        } else {
+            Ok(())
+        }
     }
 
     fn open_for(&self, path: &Path, truncate: bool) -> Result<File> {
@@ -73,7 +88,27 @@ impl LiveDurable {
         } else {
             options.append(true)
         };
-        options.open(path).map_err(|e| Error::file(path, "open for writing", e))
+        let open = match options.open(path) {
+            // The directory is made by the first file in it.
+            Err(e) if e.kind() == ErrorKind::NotFound => {
+                self.make_dir()?;
+                options.open(path)
+            }
+            open => open,
+        };
+        open.map_err(|e| Error::file(path, "open for writing", e))
+    }
+}
+
+/// Opens a regular file for reading; a FIFO somebody put there must not hang the program.
+fn open_regular(path: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(std::io::Error::other("not a regular file"))
     }
 }
 
@@ -84,7 +119,7 @@ fn sync_dir(dir: &Path) -> Result<()> {
 impl Durable for LiveDurable {
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let path = self.path(name)?;
-        let file = match File::open(&path) {
+        let file = match open_regular(&path) {
             Ok(f) => f,
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
             Err(e) => return Err(Error::file(path, "open", e)),
@@ -97,7 +132,6 @@ impl Durable for LiveDurable {
 
     fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.path(name)?;
-        self.make_dir()?;
         self.open_for(&path, false)?.write_all(bytes).map_err(|e| Error::file(path, "append to", e))
     }
 
@@ -109,11 +143,12 @@ impl Durable for LiveDurable {
 
     fn replace(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.path(name)?;
-        self.make_dir()?;
         // The process's number keeps two writers from sharing one temporary file; the later rename wins.
         let temporary = self.dir.join(format!(".{name}.{}.tmp", std::process::id()));
         let written = self.open_for(&temporary, true).and_then(|mut f| {
-            f.write_all(bytes).and_then(|()| f.sync_all()).map_err(|e| Error::file(&temporary, "write", e))
+            f.write_all(bytes)
+                .and_then(|()| if self.lasting { f.sync_all() } else { Ok(()) })
+                .map_err(|e| Error::file(&temporary, "write", e))
         });
         if let Err(e) =
             written.and_then(|()| fs::rename(&temporary, &path).map_err(|e| Error::file(&path, "replace", e)))
@@ -122,13 +157,13 @@ impl Durable for LiveDurable {
             let _ = fs::remove_file(&temporary);
             return Err(e);
         }
-        sync_dir(&self.dir)
+        self.sync_own_dir()
     }
 
     fn remove(&mut self, name: &str) -> Result<()> {
         let path = self.path(name)?;
         match fs::remove_file(&path) {
-            Ok(()) => sync_dir(&self.dir),
+            Ok(()) => self.sync_own_dir(),
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
             Err(e) => Err(Error::file(path, "remove", e)),
         }

@@ -10,7 +10,7 @@ use crate::machine::port::errno_name;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
-use std::os::fd::OwnedFd;
+use std::os::fd::{IntoRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// The most that is read of one file. sysfs attributes are at most a page, binary ones and kept files far below this.
@@ -26,6 +26,8 @@ pub struct Root {
     path: PathBuf,
     guard: Option<RefCell<child::Reader>>,
     trail: Option<RefCell<Vec<Note>>>,
+    /// For a process that ends right after: descriptors are left for its end to close, a third of the calls of a read.
+    fleeting: bool,
 }
 
 /// What a noting root was asked for; the path as it was given, links not followed.
@@ -46,7 +48,7 @@ impl Root {
     pub fn open(path: &Path) -> Result<Root> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = rustix::fs::open(path, flags, Mode::empty()).map_err(|e| Error::file(path, "open as a root", e))?;
-        Ok(Root { dir, path: path.to_owned(), guard: None, trail: None })
+        Ok(Root { dir, path: path.to_owned(), guard: None, trail: None, fleeting: false })
     }
 
     /// Has the queue files of the running system read in a child with a deadline: such a read blocks while a limit is
@@ -73,6 +75,12 @@ impl Root {
         if let Some(trail) = &self.trail {
             trail.borrow_mut().push(note());
         }
+    }
+
+    /// For one event: see the field.
+    pub fn fleeting(mut self) -> Root {
+        self.fleeting = true;
+        self
     }
 
     /// The directory as it was named.
@@ -163,28 +171,11 @@ impl Root {
             Ok(fd) => fd,
             Err(e) => return Fact::Unknown(why(e)),
         };
-        match rustix::fs::fstat(&fd) {
-            Ok(stat) if FileType::from_raw_mode(stat.st_mode).is_file() => {}
-            Ok(_) => return Fact::malformed("not a regular file"),
-            Err(e) => return Fact::Unknown(why(e)),
+        let bytes = read_whole(&fd);
+        if self.fleeting {
+            let _ = fd.into_raw_fd();
         }
-        let mut bytes = Vec::new();
-        let mut chunk = [0u8; 4096];
-        loop {
-            match rustix::io::read(&fd, &mut chunk) {
-                Ok(0) => return Fact::Known(bytes),
-                Ok(n) if bytes.len() + n > MAX_FILE => return Fact::malformed(format!("longer than {MAX_FILE} bytes")),
-                Ok(n) => {
-                    bytes.extend_from_slice(&chunk[..n]);
-                    // A short read of a sysfs attribute is its end: one system call less.
-                    if n < chunk.len() && self.is_system() && relative.starts_with("sys/") {
-                        return Fact::Known(bytes);
-                    }
-                }
-                Err(Errno::INTR) => {}
-                Err(e) => return Fact::Unknown(why(e)),
-            }
-        }
+        bytes
     }
 
     /// The text of an attribute: UTF-8, trailing NULs and white space trimmed, nothing else changed.
@@ -259,7 +250,11 @@ impl Root {
             Ok(fd) => fd,
             Err(e) => return Fact::Unknown(why(e)),
         };
-        match rustix::fs::readlinkat(&fd, "", Vec::new()) {
+        let target = rustix::fs::readlinkat(&fd, "", Vec::new());
+        if self.fleeting {
+            let _ = fd.into_raw_fd();
+        }
+        match target {
             Ok(target) => match target.into_string() {
                 Ok(t) => Fact::Known(t),
                 Err(_) => Fact::malformed("not UTF-8"),
@@ -275,8 +270,40 @@ impl Root {
     /// Whether something of that name is there (a link is followed; a dangling one is not there).
     pub fn exists(&self, relative: &str) -> bool {
         self.note(|| Note::Exists(relative.to_owned()));
-        self.open_inside(relative, OFlags::PATH).is_ok()
+        match self.open_inside(relative, OFlags::PATH) {
+            Ok(fd) if self.fleeting => fd.into_raw_fd() >= 0,
+            open => open.is_ok(),
+        }
     }
+}
+
+/// The bytes of an open regular file of at most [`MAX_FILE`].
+fn read_whole(fd: &OwnedFd) -> Fact<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut chunk = [0u8; 4096];
+    loop {
+        match rustix::io::read(fd, &mut chunk) {
+            // Nothing, or much: only then it may be no regular file (a FIFO, a device node), and is asked.
+            Ok(n) if (n == 0 || n == chunk.len()) && bytes.is_empty() && !regular(fd) => {
+                return Fact::malformed("not a regular file");
+            }
+            Ok(0) => return Fact::Known(bytes),
+            Ok(n) if bytes.len() + n > MAX_FILE => return Fact::malformed(format!("longer than {MAX_FILE} bytes")),
+            Ok(n) => {
+                bytes.extend_from_slice(&chunk[..n]);
+                // A short read of a regular file or attribute is its end: one system call less.
+                if n < chunk.len() {
+                    return Fact::Known(bytes);
+                }
+            }
+            Err(Errno::INTR) => {}
+            Err(e) => return Fact::Unknown(why(e)),
+        }
+    }
+}
+
+fn regular(fd: &OwnedFd) -> bool {
+    rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file())
 }
 
 /// Which kind of "no reading" an errno is.

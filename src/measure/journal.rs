@@ -93,6 +93,20 @@ pub fn write(
         return Err(Error::Malformed { path: files.shown(name).display().to_string(), what });
     }
     files.remove(name)?;
+    let written = append(files, name, header, &mut next).and_then(|()| files.sync(name));
+    if written.is_err() {
+        // Nothing was written to the device yet: one that stays all the same says what is there anyway.
+        let _ = files.remove(name);
+    }
+    written
+}
+
+fn append(
+    files: &mut dyn Durable,
+    name: &str,
+    header: &Header,
+    next: &mut dyn FnMut(u64, u64) -> Result<Vec<u8>>,
+) -> Result<()> {
     let mut digest = Sha256::new();
     let mut head = MAGIC.to_vec();
     head.extend(serde_json::to_vec(header).map_err(|e| Error::file(files.shown(name), "write", e))?);
@@ -104,8 +118,7 @@ pub fn write(
         digest.update(&content);
         files.append(name, &content)?;
     }
-    files.append(name, &digest.finalize())?;
-    files.sync(name)
+    files.append(name, &digest.finalize())
 }
 
 /// Reads a journal and checks its digest.
@@ -178,7 +191,9 @@ mod tests {
     fn a_whole_one_is_never_overwritten() {
         let mut files = SimulatedDurable::default();
         let mut write_one = |files: &mut SimulatedDurable, fill: u8| {
-            write(files, "j", &simulated_header(7, 1 << 20, vec![(0, 512)]), |_, length| Ok(vec![fill; length as usize]))
+            write(files, "j", &simulated_header(7, 1 << 20, vec![(0, 512)]), |_, length| {
+                Ok(vec![fill; length as usize])
+            })
         };
         files.append("j", b"cut off").unwrap();
         write_one(&mut files, 1).unwrap();

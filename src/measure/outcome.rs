@@ -1,7 +1,7 @@
 //! What one run of the test gave. Forms only.
 
 use crate::machine::port::ActError;
-use crate::measure::stats::Sequential;
+use crate::measure::stats::{Decision, Sequential};
 use crate::units::Nanos;
 use crate::words::{Hazard, Method};
 
@@ -14,6 +14,8 @@ pub struct MethodRun {
     pub zeroed: (u64, Nanos),
     /// Median of write time over zero time, of its own pairs.
     pub ratio: Option<f64>,
+    /// The least and the greatest of those ratios.
+    pub ratios: Option<(f64, f64)>,
     /// What failed, in the kernel's words, or why it was not tried.
     pub error: Option<String>,
     /// Whether all was read back as zero; `None` where none is promised or it failed.
@@ -57,6 +59,8 @@ pub struct Outcome {
     pub written: (u64, Nanos),
     /// Writes over zeroed segments: bytes and time.
     pub overwritten: (u64, Nanos),
+    /// Of each pair, zeroing and then writing over it against writing twice, decided at 1 by the rule of the pairs.
+    pub deferred: Sequential,
     /// Each method in the order it was tried.
     pub methods: Vec<MethodRun>,
     /// Everything written so far, in bytes.
@@ -73,4 +77,23 @@ pub struct Outcome {
     pub inconclusive: Option<&'static str>,
     /// Time of the whole run.
     pub took: Nanos,
+}
+
+impl Outcome {
+    /// How many times as long zeroing and then writing takes as writing twice, where it is decided that it takes longer
+    /// although zeroing is fast: what zeroing saves, the next write pays.
+    pub fn deferred_cost(&self) -> Option<f64> {
+        let longer = (self.pairs.decision(), self.deferred.decision()) == (Decision::Above, Decision::Above);
+        self.deferred.median().filter(|_| longer)
+    }
+
+    /// The ratios of PUNCH_HOLE and WRITE_ZEROES, the same request, where they differ by more than 25 % and by more than
+    /// noise explains: every pair of the one lies outside the interval of the other.
+    pub fn disagreement(&self) -> Option<(f64, f64)> {
+        let (punch, interval) = (self.pairs.median()?, self.pairs.interval());
+        let run = self.methods.iter().find(|r| r.method == Method::WriteZeroes && r.error.is_none())?;
+        let (zeroes, (least, greatest)) = (run.ratio?, run.ratios?);
+        let outside = greatest < interval.low? || least > interval.high?;
+        (outside && (punch / zeroes - 1.0).abs() > 0.25).then_some((punch, zeroes))
+    }
 }

@@ -1,62 +1,29 @@
-//! One run of the test on a proved range: ladder, fill, pairs of the deciding method, screening of the others.
+//! One run of the test on a proved range: ladder (its own file), fill, pairs of the deciding method, screening of the
+//! others.
 //!
 //! Decides the order of acts and when to stop; what the numbers mean is `stats`, what they are called is the caller's.
 //! Writes only through the port and only to the range it was given. It does not put back: the caller does, on every way out.
 
+mod ladder;
+mod plan;
+
+pub use self::plan::Plan;
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
 use crate::measure::order::{self, DECIDING, SCREENED, SCREENING_PAIRS};
 pub use crate::measure::outcome::{End, MethodRun, Outcome, Wrong};
 use crate::measure::stats::{self, Decision, Sequential};
 use crate::units::{Nanos, MIB};
 use crate::words::{Hazard, Method};
+use plan::part;
 
 /// The segment where nothing speaks against it.
 pub const SEGMENT: u64 = 16 * MIB;
 /// Segments: a pair needs one to write, one to zero, and two that were written earlier.
 pub const SEGMENTS: u64 = 4;
-/// A write of one segment takes at most this.
-const SEGMENT_TIME: Nanos = Nanos::from_secs(1);
-
-/// What the run may use.
-#[derive(Debug, Clone)]
-pub struct Plan {
-    /// The journalled seed.
-    pub seed: u64,
-    /// Offsets and lengths are multiples of this on the whole device, in bytes.
-    pub unit: u64,
-    /// First byte on the node, and bytes from there, that are journalled and may be used.
-    pub start: u64,
-    /// See above.
-    pub length: u64,
-    /// From this ratio on zeroing is fast.
-    pub fast_ratio: f64,
-    /// Bytes of the pairs that decide.
-    pub max_bytes: u64,
-    /// Time for everything before the put-back.
-    pub max_time: Nanos,
-    /// Whether FALLOC_FL_WRITE_ZEROES may be tried: `Err` says why not (`gated`, an older kernel).
-    pub write_zeroes: Result<(), String>,
-}
-
-impl Plan {
-    /// The largest span of the range that the test will use; `Err` says why there is none.
-    pub fn span(range: &ScratchRange, granularity: u64, at_most: u64) -> Result<(u64, u64, u64), String> {
-        let unit = granularity.max(range.logical_block).max(512);
-        // Multiples of the granularity count from the device's LBA 0, not from the node's start.
-        let first = (range.node_offset + range.start).next_multiple_of(unit) - range.node_offset;
-        let room = (range.start + range.length).saturating_sub(first).min(at_most);
-        let mut segment = SEGMENT.next_multiple_of(unit);
-        while segment * SEGMENTS > room && segment / 2 >= unit && (segment / 2) % unit == 0 {
-            segment /= 2;
-        }
-        if segment * SEGMENTS > room {
-            return Err(format!(
-                "{SEGMENTS} segments of at least {unit} bytes do not fit the {room} bytes that may be used"
-            ));
-        }
-        Ok((unit, first, segment * SEGMENTS))
-    }
-}
+/// The byte budget pays for the writes (W2) of so many pairs: in segments of 16 MiB the 512 MiB of the default.
+const BUDGET_PAIRS: u64 = 32;
+/// Fewer pairs than this decide nothing, whatever they say.
+const LEAST_PAIRS: u64 = 13;
 
 /// The times of one pair.
 struct Pair {
@@ -84,6 +51,9 @@ struct Run<'a> {
     range: &'a ScratchRange,
     plan: &'a Plan,
     trial: u64,
+    /// Pairs so far, of whatever method.
+    number: u64,
+    start: Nanos,
     out: Outcome,
     /// What makes the run end early.
     end: Option<End>,
@@ -98,6 +68,7 @@ pub fn run(port: &mut dyn Port, range: &ScratchRange, plan: &Plan, watch: &mut d
         segment: plan.length / SEGMENTS,
         written: (0, Nanos(0)),
         overwritten: (0, Nanos(0)),
+        deferred: Sequential::new(1.0, stats::ALPHA),
         methods: Vec::new(),
         bytes_written: 0,
         zero_baseline: false,
@@ -107,10 +78,10 @@ pub fn run(port: &mut dyn Port, range: &ScratchRange, plan: &Plan, watch: &mut d
         inconclusive: None,
         took: Nanos(0),
     };
-    let mut run = Run { port, range, plan, trial: 0, out, end: None };
+    let mut run = Run { port, range, plan, trial: 0, number: 0, start, out, end: None };
     let mut limits = watch.limits();
     // `None` from a step means that the run has ended; what ended it is in `run.end`.
-    let _ = run.steps(start, watch, &mut limits);
+    let _ = run.steps(watch, &mut limits);
     run.note_limits(watch, &mut limits, "the test");
     run.out.took = run.port.now().since(start);
     run.out.end = run.end.take().unwrap_or(End::Complete);
@@ -118,22 +89,56 @@ pub fn run(port: &mut dyn Port, range: &ScratchRange, plan: &Plan, watch: &mut d
 }
 
 impl Run<'_> {
-    fn steps(&mut self, start: Nanos, watch: &mut dyn Watch, limits: &mut Vec<String>) -> Option<()> {
-        self.ladder()?;
+    fn steps(&mut self, watch: &mut dyn Watch, limits: &mut Vec<String>) -> Option<()> {
+        while let Some(half) = self.half().filter(|_| self.out.segment * BUDGET_PAIRS > self.plan.max_bytes) {
+            self.out.segment = half;
+        }
+        if self.out.segment * LEAST_PAIRS > self.plan.max_bytes {
+            self.out.inconclusive = Some("the byte budget is too small for segments of the deallocation granularity");
+            return None;
+        }
+        self.ladder(watch)?;
         for segment in 0..SEGMENTS {
+            self.go_on(watch)?;
             self.fill(segment)?;
         }
-        self.compare_fills()?;
-        self.pairs(start, watch)?;
+        self.compare_fills(watch)?;
+        self.pairs(watch)?;
         self.note_limits(watch, limits, DECIDING.as_str());
         for method in SCREENED {
-            if watch.stop() || self.port.now().since(start) >= self.plan.max_time {
+            if self.spent(watch).is_some() {
                 return None;
             }
             self.screen(*method)?;
             self.note_limits(watch, limits, method.as_str());
         }
         Some(())
+    }
+
+    /// Half a segment, where it is no less than the granularity.
+    fn half(&self) -> Option<u64> {
+        part(self.out.segment, 2, self.plan.unit)
+    }
+
+    /// Why nothing more is to be begun.
+    fn spent(&self, watch: &mut dyn Watch) -> Option<&'static str> {
+        if self.port.now().since(self.start) >= self.plan.max_time {
+            Some("the time budget is spent")
+        } else if watch.stop() {
+            Some("interrupted")
+        } else {
+            None
+        }
+    }
+
+    /// Ends the run before its pairs are done.
+    fn go_on(&mut self, watch: &mut dyn Watch) -> Option<()> {
+        self.out.inconclusive = self.spent(watch);
+        if self.out.inconclusive.is_some() {
+            None
+        } else {
+            Some(())
+        }
     }
 
     /// An act whose failure ends the run.
@@ -156,7 +161,8 @@ impl Run<'_> {
     }
 
     fn offset(&self, segment: u64) -> u64 {
-        self.plan.start + segment % (self.plan.length / self.out.segment) * self.out.segment
+        // Four, however small they became: only those were filled, and a write over anything else is no W2.
+        self.plan.start + segment % SEGMENTS * self.out.segment
     }
 
     fn write(&mut self, offset: u64, length: u64, zeroes: bool) -> Option<Nanos> {
@@ -231,38 +237,12 @@ impl Run<'_> {
         }
     }
 
-    /// Single calls of growing size: nothing larger is sent before something smaller was answered, and the segment is
-    /// halved until a write of it takes at most [`SEGMENT_TIME`].
-    fn ladder(&mut self) -> Option<()> {
-        let offset = self.plan.start;
-        let mut size = self.out.segment;
-        while size / 4 >= self.plan.unit && (size / 4) % self.plan.unit == 0 && size > 64 * 1024 {
-            size /= 4;
-        }
-        while size <= self.out.segment {
-            let wrote = self.write(offset, size, false)?;
-            let answer = self.zero(DECIDING, offset, size)?;
-            let zeroed = self.or_end(offset, size, answer)?;
-            self.out.write_ladder.push((size, wrote.0));
-            self.out.zero_ladder.push((size, zeroed.0));
-            // What one segment would take, from this rung.
-            let whole = |s: u64| Nanos(wrote.0.saturating_mul(s / size));
-            while whole(self.out.segment) > SEGMENT_TIME
-                && self.out.segment / 2 >= self.plan.unit.max(size)
-                && (self.out.segment / 2) % self.plan.unit == 0
-            {
-                self.out.segment /= 2;
-            }
-            size *= 4;
-        }
-        Some(())
-    }
-
     /// Whether zero-filled writes are over 1.5 times as fast as incompressible ones (dedupe, zero detection): then they
     /// are the fair baseline.
-    fn compare_fills(&mut self) -> Option<()> {
+    fn compare_fills(&mut self, watch: &mut dyn Watch) -> Option<()> {
         let mut ratios = Vec::new();
         for pair in 0..u64::from(SCREENING_PAIRS) {
+            self.go_on(watch)?;
             let offset = self.offset(pair);
             let pattern = self.write(offset, self.out.segment, false)?;
             let zeroes = self.write(offset, self.out.segment, true)?;
@@ -275,10 +255,11 @@ impl Run<'_> {
 
     /// One pair: a write over a written segment and the zeroing of another one, in the order of the coin, then a write
     /// over the zeroed one. All segments hold a pattern before and after. Nested as [`Run::zero`].
-    fn pair(&mut self, method: Method, number: u64, zero_first: bool) -> Option<Result<Pair, ActError>> {
+    fn pair(&mut self, method: Method, zero_first: bool) -> Option<Result<Pair, ActError>> {
         let segment = self.out.segment;
-        // The segment to zero was last written two pairs ago, as the other half of that pair.
-        let (to_zero, to_write) = (self.offset(number), self.offset(number + 2));
+        // The segment to zero was last written two pairs ago, as the other half of that pair, of whatever method.
+        let (to_zero, to_write) = (self.offset(self.number), self.offset(self.number + 2));
+        self.number += 1;
         let early = if zero_first { Some(self.zero(method, to_zero, segment)?) } else { None };
         if let Some(Err(error)) = early {
             return Some(Err(error));
@@ -288,38 +269,44 @@ impl Run<'_> {
             Some(answer) => answer,
             None => self.zero(method, to_zero, segment)?,
         };
+        // Timed with the fill of the baseline, since it is compared with it.
+        let over = match &zero {
+            Ok(_) => Some(self.write(to_zero, segment, self.out.zero_baseline)?),
+            Err(_) => None,
+        };
         if self.out.zero_baseline {
             self.write(to_write, segment, false)?;
         }
-        match zero {
-            Ok(zero) => Some(Ok(Pair { write, zero, over: self.write(to_zero, segment, false)? })),
-            Err(error) => Some(Err(error)),
+        // Also after a call that failed: what it zeroed all the same would pass for the work of the next method.
+        if self.out.zero_baseline || over.is_none() && method != DECIDING {
+            self.write(to_zero, segment, false)?;
         }
+        Some(zero.map(|zero| Pair { write, zero, over: over.unwrap_or_default() }))
     }
 
     /// Pairs of the deciding method until the question is decided or the budget is spent.
-    fn pairs(&mut self, start: Nanos, watch: &mut dyn Watch) -> Option<()> {
+    fn pairs(&mut self, watch: &mut dyn Watch) -> Option<()> {
         let segment = self.out.segment;
         let mut coin = self.plan.seed;
         let mut zeroed = (0u64, Nanos(0));
         let whole = loop {
             self.out.inconclusive = if self.out.pairs.decision() != Decision::Open {
                 None
-            } else if (self.out.pairs.len() as u64 + 1) * 2 * segment > self.plan.max_bytes {
+            } else if (self.out.pairs.len() as u64 + 1) * segment > self.plan.max_bytes {
                 Some("the byte budget is spent")
-            } else if self.port.now().since(start) >= self.plan.max_time {
-                Some("the time budget is spent")
-            } else if watch.stop() {
-                Some("interrupted")
+            } else if let Some(why) = self.spent(watch) {
+                Some(why)
             } else {
                 // Knuth's 64-bit linear congruential generator; its top bit is the coin.
                 coin = coin.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let answer = self.pair(DECIDING, self.out.pairs.len() as u64, coin >> 63 == 0);
-                let Some(pair) = answer.and_then(|a| self.or_end(self.plan.start, segment, a)) else { break None };
+                let to_zero = self.offset(self.number);
+                let answer = self.pair(DECIDING, coin >> 63 == 0);
+                let Some(pair) = answer.and_then(|a| self.or_end(to_zero, segment, a)) else { break None };
                 add(&mut zeroed, segment, pair.zero);
                 add(&mut self.out.written, segment, pair.write);
                 add(&mut self.out.overwritten, segment, pair.over);
                 self.out.pairs.push(pair.write, pair.zero);
+                self.out.deferred.push(Nanos(pair.zero.0 + pair.over.0), Nanos(2 * pair.write.0));
                 watch.pair(self.out.pairs.len(), pair.write, pair.zero, &self.out.pairs);
                 continue;
             };
@@ -332,21 +319,22 @@ impl Run<'_> {
             _ => None,
         };
         let ratio = self.out.pairs.median();
-        self.out.methods.push(MethodRun { method: DECIDING, zeroed, ratio, error, verified });
+        self.out.methods.push(MethodRun { method: DECIDING, zeroed, ratio, ratios: None, error, verified });
         whole
     }
 
     /// A few pairs of another method: reported, never the class.
     fn screen(&mut self, method: Method) -> Option<()> {
-        let mut done = MethodRun { method, zeroed: (0, Nanos(0)), ratio: None, error: None, verified: None };
+        let mut done =
+            MethodRun { method, zeroed: (0, Nanos(0)), ratio: None, ratios: None, error: None, verified: None };
         if let (Method::WriteZeroes, Err(why)) = (method, &self.plan.write_zeroes) {
             done.error = Some(why.clone());
             self.out.methods.push(done);
             return Some(());
         }
         let mut ratios = Vec::new();
-        for number in 0..u64::from(SCREENING_PAIRS) {
-            match self.pair(method, number, false) {
+        for _ in 0..SCREENING_PAIRS {
+            match self.pair(method, false) {
                 Some(Ok(pair)) => {
                     add(&mut done.zeroed, self.out.segment, pair.zero);
                     ratios.push(pair.write.0.max(1) as f64 / pair.zero.0.max(1) as f64);
@@ -363,6 +351,8 @@ impl Run<'_> {
         }
         done.verified = (order::promises_zeroes(method) && done.error.is_none()).then_some(true);
         done.ratio = stats::median(&mut ratios);
+        // Sorted by the median.
+        done.ratios = ratios.first().copied().zip(ratios.last().copied());
         self.out.methods.push(done);
         if self.end.is_some() {
             None

@@ -56,7 +56,7 @@ pub struct Sourced<T> {
 /// Whether a timed test is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// Never, not even by hand without `--force-policy`.
+    /// Never, not even by hand.
     Never,
     /// By a unit, once, when the device appears and there is no verdict.
     Auto,

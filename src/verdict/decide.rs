@@ -126,10 +126,10 @@ fn measured(c: &Ctx<'_>) -> Option<Answer> {
     Some(answer.with(Some(m)))
 }
 
-/// The class of a measurement's numbers under a policy's threshold. The test decided against the default threshold; for
-/// another one the interval has to lie on one side of it.
+/// The class of a measurement's numbers under a policy's threshold. For another threshold than the test decided against,
+/// the interval has to lie on one side of it.
 pub fn class_of_numbers(m: &Measurement, fast_ratio: f64) -> Class {
-    let usual = (fast_ratio - Policy::default().fast_ratio).abs() < f64::EPSILON;
+    let usual = (fast_ratio - m.fast_ratio).abs() < f64::EPSILON;
     match (m.class, m.speedup) {
         (Class::Fast | Class::Slow, Some(s)) if !usual => match (s.low, s.high) {
             (Some(low), _) if low >= fast_ratio => Class::Fast,

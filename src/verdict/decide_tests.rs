@@ -39,6 +39,7 @@ fn measurement(facts: &Facts, class: Class, median: f64) -> Measurement {
         write_bytes_per_second: Some(1),
         overwrite_after_zero_bytes_per_second: None,
         speedup: Some(Speedup { median, low: Some(median * 0.9), high: Some(median * 1.1), confidence: 0.999 }),
+        fast_ratio: 2.0,
         methods: Vec::new(),
         hints: Hints::default(),
         hazard: None,

@@ -39,6 +39,9 @@ pub struct Measurement {
     pub overwrite_after_zero_bytes_per_second: Option<u64>,
     /// How many times as fast as writing, median of the pairs.
     pub speedup: Option<Speedup>,
+    /// The ratio that the class was decided against.
+    #[serde(default = "usual_ratio")]
+    pub fast_ratio: f64,
     /// Each method that was tried.
     pub methods: Vec<MethodResult>,
     /// What callers should do.
@@ -65,6 +68,10 @@ pub struct Measurement {
     pub proof: Vec<String>,
     /// Why the class is unknown, where it is: "time budget spent", …
     pub inconclusive: Option<String>,
+}
+
+fn usual_ratio() -> f64 {
+    2.0
 }
 
 /// A ratio of times: writing over zeroing.

@@ -130,7 +130,7 @@ fn property(key: &str, value: &str, secrets: &mut Secrets) {
     } else if UDEV_ID.contains(&key) {
         let digits = value.strip_prefix("0x").unwrap_or(value);
         if !secrets.hex(digits, key.starts_with("ID_WWN")) {
-            secrets.text(digits.as_bytes(), b'S');
+            wwid(digits, secrets);
         }
     }
 }

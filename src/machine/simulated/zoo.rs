@@ -94,8 +94,8 @@ fn odd(segment: u64) -> Vec<Specimen> {
         Specimen::of(
             "cache that fills midway",
             Class::Unknown,
-            cache(40 * segment),
-            "about half of the W2 take as long as Z, the others 8 times as long: one median tells nothing",
+            cache(28 * segment),
+            "a fifth of the W2 take as long as Z, the later ones 8 times as long: no one median is true of all",
         ),
         Specimen::of(
             "deferred cost",

@@ -1,0 +1,280 @@
+//! The bodies of the fuzz targets: bytes in, a panic where a promise is broken. Shared by the fuzzer and by the replay of
+//! the corpora.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use zerocap::fact::Fact;
+use zerocap::facts::field::{walk, Field};
+use zerocap::facts::{ata, nvme, nvme_rows, scsi_rows, vpd, Depth, Facts, Reading};
+use zerocap::jobs::{picture, Env};
+use zerocap::machine::{nodes, Roots};
+use zerocap::measure::partition_table::{Table, TableKind};
+
+/// Every target by its name.
+pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+    ("nvme_id_ctrl", |data| page(nvme_rows::ID_CTRL, data)),
+    ("nvme_id_ns", nvme_id_ns),
+    ("nvme_id_ctrl_nvm", |data| page(nvme_rows::ID_CTRL_NVM, data)),
+    ("nvme_id_ns_nvm", |data| page(nvme_rows::ID_NS_NVM, data)),
+    ("nvme_id_ns_independent", |data| page(nvme_rows::ID_NS_INDEPENDENT, data)),
+    ("scsi_inquiry", |data| page(scsi_rows::INQUIRY, data)),
+    ("scsi_read_capacity_16", |data| page(scsi_rows::READ_CAPACITY_16, data)),
+    ("scsi_vpd_83", scsi_vpd_83),
+    ("scsi_vpd_89", scsi_vpd_89),
+    ("scsi_vpd_b0", |data| vpd_page(0xb0, scsi_rows::VPD_B0, data)),
+    ("scsi_vpd_b1", |data| vpd_page(0xb1, scsi_rows::VPD_B1, data)),
+    ("scsi_vpd_b2", |data| vpd_page(0xb2, scsi_rows::VPD_B2, data)),
+    ("partition_table", partition_table),
+    ("policy", policy),
+    ("machine", machine),
+];
+
+/// Runs one target.
+pub fn run(name: &str, data: &[u8]) {
+    let target = TARGETS.iter().find(|(n, _)| *n == name).expect("a target of this name");
+    target.1(data);
+}
+
+/// Nothing that a device said may reach a terminal raw.
+fn printable(text: &str) {
+    let raw = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
+    assert!(!text.chars().any(raw), "{text:?}");
+}
+
+fn check(readings: &[Reading]) {
+    for r in readings {
+        let why = r.raw.why().map(ToString::to_string);
+        [r.raw.known(), r.says.as_ref(), why.as_ref()].into_iter().flatten().for_each(|t| printable(t));
+    }
+}
+
+fn page(table: &[&Field], data: &[u8]) {
+    let page = Fact::Known(data.to_vec());
+    let mut readings = Vec::new();
+    walk(table, &page, &mut readings);
+    assert_eq!(readings.len(), table.len());
+    check(&readings);
+    for field in table {
+        if let Some(value) = field.value(&page).get() {
+            assert!(data.len() >= field.offset + field.width, "{} beyond the page", field.spec_name);
+            assert!(value <= field.mask >> field.mask.trailing_zeros(), "{} wider than its mask", field.spec_name);
+        }
+    }
+}
+
+fn vpd_page(code: u8, table: &[&Field], data: &[u8]) {
+    if let Fact::Known(whole) = vpd::checked(code, data.to_vec()) {
+        assert!(whole.len() <= data.len() && whole[1] == code);
+        page(table, &whole);
+    }
+    page(table, data);
+}
+
+fn nvme_id_ns(data: &[u8]) {
+    page(nvme_rows::ID_NS, data);
+    if let Fact::Known(format) = nvme::lba_format(&Fact::Known(data.to_vec())) {
+        assert!((9..=31).contains(&format.lbads));
+    }
+}
+
+fn scsi_vpd_83(data: &[u8]) {
+    let whole = vpd::checked(0x83, data.to_vec());
+    let mut readings = Vec::new();
+    vpd::show_designators(&whole, &mut readings);
+    vpd::show_designators(&Fact::Known(data.to_vec()), &mut readings);
+    check(&readings);
+}
+
+fn scsi_vpd_89(data: &[u8]) {
+    let mut readings = Vec::new();
+    ata::parse(&Fact::Known(data.to_vec()), &mut readings);
+    check(&readings);
+    vpd_page(0x89, ata::VPD_89, data);
+}
+
+/// The device is the data itself, at its begin and, for the second half of a GPT, at its end.
+fn partition_table(data: &[u8]) {
+    let [block, size, rest @ ..] = data else { return };
+    let block = 512u64 << (block % 4);
+    let size = (rest.len() as u64).max(block).saturating_add(u64::from(*size) * (block * 7));
+    let mut asked = 0usize;
+    let mut read = |offset: u64, length: usize| {
+        asked += length;
+        // A bounded reader: a table cannot make it read for ever.
+        assert!(asked < 64 << 20, "{asked} bytes read");
+        let mut bytes = vec![0u8; length];
+        let shift = if offset > size / 2 { size.saturating_sub(rest.len() as u64) } else { 0 };
+        for (i, b) in bytes.iter_mut().enumerate() {
+            let at = (offset + i as u64).checked_sub(shift);
+            *b = at.and_then(|at| rest.get(at as usize)).copied().unwrap_or(0);
+        }
+        Some(bytes)
+    };
+    let table = Table::read(size, block, &mut read);
+    table.entries.iter().for_each(|e| printable(&e.name));
+    table.notes.iter().for_each(|n| printable(n));
+    if let TableKind::Malformed(why) = &table.kind {
+        printable(why);
+        assert!(table.conflict(size / 2, block).is_some(), "a malformed table is in the way of everything");
+    }
+    for entry in table.entries.iter().filter(|e| e.first_byte < e.end_byte) {
+        assert!(table.conflict(entry.first_byte, entry.end_byte - entry.first_byte).is_some(), "{entry:?}");
+    }
+}
+
+fn policy(data: &[u8]) {
+    use zerocap::policy::{format, matcher};
+    let text = String::from_utf8_lossy(data);
+    let (rules, problems) = format::parse("x.toml", &text);
+    problems.iter().for_each(|p| printable(p));
+    let node = "/dev/sda";
+    let subject = matcher::Subject {
+        kind: Some("scsi"),
+        vendor: Some("ATA"),
+        model: Some("X"),
+        firmware: None,
+        serial: Some("S1"),
+        path: Some(node),
+        driver: Some("sd"),
+        identity: Some("naa.5"),
+    };
+    let (policy, _, wrong) = matcher::resolve(&rules, &subject);
+    wrong.iter().for_each(|p| printable(p));
+    assert!(policy.fast_ratio.is_finite() && policy.knob_off_below.is_finite());
+}
+
+/// Device names that lead to every arm of the gathering.
+const NAMES: &[&str] = &["sda", "nvme0n1", "dm-0", "md0", "vda", "loop0", "mmcblk0", "nvme1c0n1", "zram0", "sdb"];
+
+/// What a machine may hold; `%` is the device's name.
+const PATHS: &[&str] = &[
+    "sys/block/%/queue/write_zeroes_max_bytes",
+    "sys/block/%/queue/write_zeroes_unmap_max_hw_bytes",
+    "sys/block/%/queue/write_zeroes_unmap_max_bytes",
+    "sys/block/%/queue/discard_max_bytes",
+    "sys/block/%/queue/discard_granularity",
+    "sys/block/%/queue/logical_block_size",
+    "sys/block/%/queue/physical_block_size",
+    "sys/block/%/queue/rotational",
+    "sys/block/%/size",
+    "sys/block/%/dev",
+    "sys/block/%/hidden",
+    "sys/block/%/wwid",
+    "sys/block/%/serial",
+    "sys/block/%/dm/uuid",
+    "sys/block/%/md/level",
+    "sys/block/%/loop/backing_file",
+    "sys/block/%/device/vendor",
+    "sys/block/%/device/model",
+    "sys/block/%/device/quirks",
+    "sys/block/%/device/vpd_pgb0",
+    "sys/block/%/device/vpd_pgb2",
+    "sys/block/%/device/vpd_pg83",
+    "sys/block/%/device/inquiry",
+    "sys/block/%/device/scsi_disk/0:0:0:0/zeroing_mode",
+    "sys/block/%/device/scsi_disk/0:0:0:0/thin_provisioning",
+    "sys/block/%/device/scsi_disk/0:0:0:0/max_write_same_blocks",
+    "sys/block/%/slaves/sdb",
+    "sys/block/sdb/queue/write_zeroes_max_bytes",
+    "commands/%/nvme-id-ctrl.bin",
+    "commands/%/nvme-id-ns.bin",
+    "commands/%/nvme-id-ns.err",
+    "commands/%/scsi-read-capacity-16.bin",
+    "commands/%/scsi-vpd-b2.err",
+    "proc/sys/kernel/osrelease",
+    "udev/%",
+    "etc/zerocap/policy.d/50.toml",
+    "etc/zerocap/devices/virtio.S1.json",
+];
+
+thread_local! {
+    static PLACE: RefCell<Option<Place>> = const { RefCell::new(None) };
+}
+
+/// A directory in memory that is used again for every input.
+struct Place {
+    dir: PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let base = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { std::env::temp_dir() };
+        let thread = format!("{:?}", std::thread::current().id()).replace(['(', ')'], "-");
+        let dir = base.join(format!("zerocap-fuzz-{}-{thread}", std::process::id()));
+        fs::create_dir_all(&dir).expect("a directory for the machine");
+        Place { dir }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+/// An input is a device's name, then records of a path, a length and content. A path beyond the list makes a link with
+/// the content as its target; a content of one byte 0xff a directory.
+fn machine(data: &[u8]) {
+    let [name, rest @ ..] = data else { return };
+    let name = NAMES[usize::from(*name) % NAMES.len()];
+    PLACE.with_borrow_mut(|place| {
+        let dir = &place.get_or_insert_with(Place::new).dir;
+        let mut rest = rest;
+        while let [path, low, high, tail @ ..] = rest {
+            let length = usize::from(u16::from_le_bytes([*low, *high])).min(tail.len());
+            let (content, after) = tail.split_at(length);
+            rest = after;
+            let wanted = usize::from(*path);
+            let at = dir.join(PATHS[wanted % PATHS.len()].replace('%', name));
+            let Some(parent) = at.parent() else { continue };
+            // A file or a dangling link may stand where a directory is wanted: such an input is as good without it.
+            if fs::create_dir_all(parent).is_err() {
+                continue;
+            }
+            let _ = match (wanted >= 2 * PATHS.len(), content) {
+                (_, [0xff]) => fs::create_dir_all(&at),
+                (true, target) => std::os::unix::fs::symlink(
+                    <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(target),
+                    &at,
+                ),
+                // Never through a link: it might lead out of the directory.
+                (false, content) => match fs::symlink_metadata(&at) {
+                    Ok(_) => Ok(()),
+                    Err(_) => fs::write(&at, content),
+                },
+            };
+        }
+        look(dir, name);
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let _ = if entry.file_type().is_ok_and(|t| t.is_dir()) {
+                fs::remove_dir_all(&path)
+            } else {
+                fs::remove_file(&path)
+            };
+        }
+    });
+}
+
+fn look(dir: &Path, name: &str) {
+    let Ok(roots) = Roots::new(Some(dir), None) else { return };
+    let env = Env { roots };
+    let device = nodes::device(&env.roots.system, name);
+    let picture = picture::of(&env, env.port().as_mut(), &device, Depth::All, &mut |text| printable(text));
+    let facts: &Facts = &picture.facts;
+    check(&facts.readings);
+    let json = picture.document.json();
+    let back: serde_json::Value = serde_json::from_str(&json).expect("valid JSON");
+    assert_eq!(back["device"]["name"], name);
+    let probe = zerocap::output::probe::json(facts, &picture.document);
+    serde_json::from_str::<serde_json::Value>(&probe).expect("valid JSON");
+    let mut text = Vec::new();
+    zerocap::output::detail::write(&mut text, &picture.document).expect("a Vec takes all");
+    zerocap::output::probe::write(&mut text, facts, &picture.document).expect("a Vec takes all");
+    String::from_utf8(text).expect("UTF-8").lines().for_each(printable);
+    if facts.queue.write_zeroes_max.known().is_none() && picture.verdict.measurement.is_none() {
+        let pinned = picture.verdict.basis.is_some();
+        assert!(pinned || picture.verdict.class.as_str() == "unknown", "a class without evidence");
+    }
+}

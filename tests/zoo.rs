@@ -1,0 +1,310 @@
+//! Every device of the zoo through a whole test: the class, the hazard and the remarks that its truth asks for, and its
+//! content back, byte for byte.
+
+mod sim;
+
+use zerocap::device::Device;
+use zerocap::jobs::record_result;
+use zerocap::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
+use zerocap::machine::simulated::zoo::{zoo, Specimen};
+use zerocap::machine::simulated::{Model, Noise, SimulatedPort, Writing, Zeroing};
+use zerocap::measure::recover::Outcome as Back;
+use zerocap::measure::scratch;
+use zerocap::measure::stats::Sequential;
+use zerocap::measure::trial::{self, End, Outcome, Plan, Watch, SEGMENTS};
+use zerocap::units::{Nanos, KIB};
+use zerocap::verdict::measurement::Measurement;
+use zerocap::words::{Class, FindingCode, Hazard, Method};
+
+const SEGMENT: u64 = 256 * KIB;
+
+fn specimen(name: &str) -> Specimen {
+    zoo(SEGMENT).into_iter().find(|s| s.name == name).unwrap_or_else(|| panic!("no {name} in the zoo"))
+}
+
+/// A whole test, with the content put back and compared.
+fn tested(name: &str, model: Model, seed: u64) -> (Measurement, Outcome) {
+    let (outcome, port, back, before) = sim::measured(model, seed, SEGMENT);
+    match back {
+        Ok(Back::Back(_)) => assert!(port.content == before, "{name}, {seed}: not as before"),
+        Err(failed) => {
+            assert_eq!((failed.error, model.zeroing), (ActError::NoAnswer(0), Zeroing::Hangs), "{name}, {seed}")
+        }
+        other => panic!("{name}, {seed}: {other:?}"),
+    }
+    (record_result::of_run(&sim::facts(), &sim::conditions(), &outcome), outcome)
+}
+
+fn has(m: &Measurement, code: FindingCode) -> bool {
+    m.findings.iter().any(|f| f.code == code)
+}
+
+/// Nothing was remarked that the truth does not ask for.
+fn remarks_are_right(s: &Specimen, m: &Measurement, at: &str) {
+    for found in &m.findings {
+        assert_eq!(s.finding, Some(found.code), "{at}: {}", found.text);
+    }
+}
+
+#[test]
+fn each_is_told_for_what_it_is() {
+    for s in zoo(SEGMENT) {
+        // Whoever is always the same is tested once.
+        let noisy = !matches!(s.model.noise, Noise::None);
+        let (mut right, runs) = (0, if noisy { 6 } else { 1 });
+        for seed in 0..runs {
+            let (m, outcome) = tested(s.name, s.model, seed);
+            let at = format!("{}, {seed}: {} ({})", s.name, m.class, s.says);
+            println!(
+                "{:<32} {:<8} {:>5.2} {:>3} pairs {:?}",
+                s.name,
+                m.class.as_str(),
+                m.speedup.map_or(0.0, |s| s.median),
+                m.trials,
+                m.findings.iter().map(|f| f.code.as_str()).collect::<Vec<_>>()
+            );
+            assert!(m.class == s.class || m.class == Class::Unknown && noisy, "{at}");
+            assert_eq!(m.hazard.as_ref().map(|h| h.hazard), s.hazard, "{at}");
+            assert_eq!(m.zeroes_verified, matches!(m.class, Class::Fast | Class::Slow | Class::Unknown), "{at}");
+            assert_eq!(m.inconclusive.is_some(), m.class == Class::Unknown, "{at}: {:?}", outcome.end);
+            if let (Some(truth), Some(speedup)) = (s.speedup, m.speedup) {
+                let holds =
+                    speedup.low.is_none_or(|l| l <= truth * 1.05) && speedup.high.is_none_or(|h| h >= truth * 0.95);
+                assert!(holds, "{at}: {speedup:?}");
+                assert!(noisy || (speedup.median / truth - 1.0).abs() < 0.05, "{at}: {speedup:?}");
+            }
+            if s.finding.is_some_and(|code| has(&m, code)) || s.finding.is_none() {
+                right += u64::from(m.class == s.class);
+            }
+            if !noisy {
+                remarks_are_right(&s, &m, &at);
+            }
+        }
+        assert!(right * 2 > runs, "{}: {right} of {runs} right", s.name);
+    }
+}
+
+#[test]
+fn the_baseline_is_zeroes_only_where_they_are_cheap() {
+    for s in zoo(SEGMENT).into_iter().filter(|s| s.model.noise == Noise::None && s.hazard.is_none()) {
+        let (m, _) = tested(s.name, s.model, 1);
+        let expected = if s.name.starts_with("dedupe") { "zeroes" } else { "incompressible" };
+        assert_eq!(m.baseline, expected, "{}", s.name);
+    }
+}
+
+#[test]
+fn old_data_is_named_with_its_place() {
+    // The first call that is long enough for the lie: a rung of the ladder, from the byte the plan begins at.
+    for (name, place, calls) in [
+        ("lie", "at byte 4096", 1),
+        ("lie in the last block", "at byte 69120", 1),
+        ("lie in long calls", "at byte 135168", 2),
+        ("ones", "at byte 4096", 1),
+        ("stale reads", "at byte 4096", 1),
+    ] {
+        let (m, outcome) = tested(name, specimen(name).model, 1);
+        let hazard = m.hazard.unwrap();
+        assert_eq!((hazard.hazard, hazard.method), (Hazard::OldDataLeft, Some(Method::PunchHole)), "{name}");
+        assert!(hazard.text.ends_with(place), "{name}: {}", hazard.text);
+        assert_eq!(outcome.write_ladder.len() + 1, calls, "{name}");
+    }
+}
+
+#[test]
+fn nothing_is_sent_after_a_call_that_was_not_answered() {
+    let (outcome, port, _, _) = sim::measured(specimen("hangs").model, 1, SEGMENT);
+    let End::Wrong(wrong) = &outcome.end else { panic!("{:?}", outcome.end) };
+    assert_eq!(wrong.hazard, Hazard::NoAnswer);
+    // Open, four reads for the journal, one write, and the call.
+    assert_eq!(port.acts(), 7);
+}
+
+#[test]
+fn a_failure_midway_keeps_what_was_found_before() {
+    let (m, _) = tested("fails midway", specimen("fails midway").model, 1);
+    assert_eq!(m.class, Class::Broken);
+    assert!(m.hazard.unwrap().text.contains("EIO"));
+    // Two rungs of the ladder, five pairs, then the eighth call.
+    assert_eq!((m.trials, m.zeroes_verified), (5, false));
+}
+
+#[test]
+fn what_may_fall_back_works_where_there_is_no_offload() {
+    let (m, _) = tested("no offload after all", specimen("no offload after all").model, 1);
+    assert_eq!(m.class, Class::None);
+    assert!(m.hazard.is_none());
+}
+
+/// What was done, with the test's own bookkeeping left out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Did {
+    Write(u64, u64),
+    Zero(Method, u64, u64),
+}
+
+/// Notes what is done; may make ZERO_RANGE fail after it worked, and BLKZEROOUT do nothing.
+struct Noted {
+    port: SimulatedPort,
+    did: Vec<Did>,
+    treacherous: bool,
+}
+
+impl Port for Noted {
+    fn ask(&mut self, device: &Device, question: Question) -> Result<Vec<u8>, AskError> {
+        self.port.ask(device, question)
+    }
+
+    fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>> {
+        match act {
+            Act::Write { offset, length, .. } => self.did.push(Did::Write(*offset, *length)),
+            Act::Zero { method, offset, length } => self.did.push(Did::Zero(*method, *offset, *length)),
+            _ => {}
+        }
+        match act {
+            Act::Zero { method: Method::ZeroRange, .. } if self.treacherous => {
+                Timed { value: Err(ActError::Os(5)), ..self.port.act(range, act) }
+            }
+            Act::Zero { method: Method::BlkZeroOut, .. } if self.treacherous => {
+                Timed { took: Nanos(1), value: Ok(Done::Ok) }
+            }
+            _ => self.port.act(range, act),
+        }
+    }
+
+    fn set(&mut self, device: &Device, path: &TunablePath, value: &str) -> Result<(), ActError> {
+        self.port.set(device, path, value)
+    }
+
+    fn now(&self) -> Nanos {
+        self.port.now()
+    }
+}
+
+/// A test of a device with this plan.
+fn noted(model: Model, plan: &Plan, treacherous: bool, watch: &mut dyn Watch) -> (Outcome, Vec<Did>) {
+    let range = scratch::simulated(plan.start + plan.length + 4096);
+    let content = sim::content(range.length, 1);
+    let mut port = Noted { port: SimulatedPort::new(model, content.clone(), 1), did: Vec::new(), treacherous };
+    let outcome = trial::run(&mut port, &range, plan, watch);
+    let used = plan.start as usize..(plan.start + plan.length) as usize;
+    assert!(port.port.content[..used.start] == content[..used.start], "written to in front of the plan");
+    assert!(port.port.content[used.end..] == content[used.end..], "written to behind the plan");
+    (outcome, port.did)
+}
+
+#[test]
+fn what_is_zeroed_was_written_two_pairs_before() {
+    for model in [specimen("constant").model, specimen("dedupe").model] {
+        let plan = sim::plan(1, 4096, 8192, 64 * KIB);
+        let (outcome, did) = noted(model, &plan, false, &mut sim::Quiet);
+        let (mut pairs, mut places) = (0, std::collections::BTreeSet::new());
+        // The first zeroing is the ladder's.
+        for i in (0..did.len()).filter(|i| matches!(did[*i], Did::Zero(..))).skip(outcome.zero_ladder.len()) {
+            let Did::Zero(_, at, length) = did[i] else { continue };
+            assert_eq!(length, outcome.segment);
+            // Since it was written there were at least the two writes of the pair in between.
+            let since = did[..i].iter().rev().take_while(|d| **d != Did::Write(at, length)).count();
+            assert!(since >= 2, "{i}: {:?}", &did[i.saturating_sub(6)..=i]);
+            places.insert(at);
+            pairs += 1;
+        }
+        assert_eq!(pairs, outcome.pairs.len() + 12, "four methods by a zeroing call are screened");
+        assert_eq!(places.len() as u64, SEGMENTS);
+    }
+}
+
+#[test]
+fn a_method_is_not_credited_with_what_a_failed_one_did() {
+    let plan = sim::plan(1, 4096, 0, 64 * KIB);
+    let (outcome, did) = noted(specimen("constant").model, &plan, true, &mut sim::Quiet);
+    let failed = did.iter().position(|d| matches!(d, Did::Zero(Method::ZeroRange, ..))).unwrap();
+    let Did::Zero(_, at, length) = did[failed] else { unreachable!() };
+    assert_eq!(did[failed + 1], Did::Write(at, length), "what it may have zeroed all the same is written again");
+    let End::Wrong(wrong) = outcome.end else { panic!("{:?}", outcome.end) };
+    assert_eq!((wrong.hazard, wrong.method), (Hazard::OldDataLeft, Method::BlkZeroOut));
+}
+
+/// What a test of a device of these rates gives, in segments of 256 KiB to begin with.
+fn of_rates(model: Model, seed: u64) -> (Class, Outcome) {
+    let (m, outcome) = tested("a slow one", model, seed);
+    (m.class, outcome)
+}
+
+#[test]
+fn segments_become_smaller_only_for_what_takes_long() {
+    const S: u64 = 1_000_000_000;
+    // A call of 256 KiB takes 1.25 s, one of 64 KiB a bit over 0.3.
+    let slow = Model::steady(5 * S, 5 * S);
+    // What is dear is the call, not the byte.
+    let dear_calls = Model { call_ns: S / 2, ..Model::steady(S / 100, S / 100) };
+    // Every eighth act takes two seconds more.
+    let stalls = Model { noise: Noise::Stalls(2 * S), ..Model::steady(S / 100, S / 1000) };
+    let slow_zeroing = Model::steady(S / 10, 40 * S);
+    for (name, model, segment) in [
+        ("slow", slow, 64 * KIB),
+        ("dear calls", dear_calls, 256 * KIB),
+        ("stalls", stalls, 256 * KIB),
+        ("slow zeroing", slow_zeroing, 64 * KIB),
+    ] {
+        // The stall strikes at another act of the ladder with each seed.
+        for seed in 0..if name == "stalls" { 8 } else { 1 } {
+            assert_eq!(of_rates(model, seed).1.segment, segment, "{name}, {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_slow_device_is_decided_within_the_time_budget() {
+    const S: u64 = 1_000_000_000;
+    // In segments of 64 KiB a write takes half a second: as 16 MiB would at 32 MiB a second.
+    for (model, class) in [
+        (Model::steady(8 * S, 8 * S), Class::Slow),
+        (Model::steady(8 * S, S), Class::Fast),
+        (Model::steady(S, 8 * S), Class::Slow),
+        // The segments that became smaller are the four that were filled: the rest of the range has no media yet.
+        (Model { writing: Writing::FirstTouch(30 * S), ..Model::steady(3 * S, 2 * S) }, Class::Slow),
+    ] {
+        let (found, outcome) = of_rates(model, 1);
+        assert_eq!(found, class, "{model:?}: {:?} after {:?}", outcome.inconclusive, outcome.took);
+        assert!(outcome.took < Nanos::from_secs(75), "{:?}", outcome.took);
+    }
+}
+
+#[test]
+fn the_byte_budget_makes_segments_smaller_or_says_that_it_cannot() {
+    let whole = sim::plan(1, 4096, 0, 256 * KIB);
+    let model = specimen("constant").model;
+    let small = Plan { max_bytes: whole.max_bytes / 4, ..whole.clone() };
+    let (outcome, _) = noted(model, &small, false, &mut sim::Quiet);
+    assert_eq!((outcome.segment, outcome.pairs.len()), (64 * KIB, 13));
+    let coarse = Plan { unit: 256 * KIB, ..small };
+    let (outcome, did) = noted(model, &coarse, false, &mut sim::Quiet);
+    assert!(outcome.inconclusive.is_some_and(|why| why.contains("too small")) && did.is_empty());
+}
+
+/// Interrupts after so many questions.
+struct Impatient(u32);
+
+impl Watch for Impatient {
+    fn limits(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+    fn pair(&mut self, _: usize, _: Nanos, _: Nanos, _: &Sequential) {}
+    fn stop(&mut self) -> bool {
+        self.0 = self.0.saturating_sub(1);
+        self.0 == 0
+    }
+}
+
+#[test]
+fn an_interrupt_ends_every_phase() {
+    let plan = sim::plan(1, 4096, 0, 64 * KIB);
+    let mut acts = 0;
+    for patience in 1..=20 {
+        let (outcome, did) = noted(specimen("constant").model, &plan, false, &mut Impatient(patience));
+        assert_eq!((outcome.end, outcome.inconclusive), (End::Complete, Some("interrupted")), "{patience}");
+        assert!(patience == 1 || did.len() > acts, "{patience}: {acts}, then {}", did.len());
+        acts = did.len();
+    }
+}
