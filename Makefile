@@ -54,6 +54,15 @@ test-vm: setup
 	cargo build --profile sim
 	ZEROCAP_BIN=$(CURDIR)/target/sim/zerocap tests/vm/run $(T)
 
+# The rest: long guests, full simulated counts, fuzzing. Its result is kept in tests/long.md.
+test-long: setup-test
+	tests/long
+
+# Ratios in one run; nothing here can fail a build.
+bench: setup-test
+	cargo build --release
+	ZEROCAP_SCALE=10000 cargo test --release --test scale -- --nocapture
+
 bindings:
 	bindings/generate
 
