@@ -1,6 +1,6 @@
 //! How often the stopping rule is right: devices of known truth under many kinds of noise, and the naive way beside it.
 //!
-//! Two tables: the rule alone, and whole tests of simulated devices, content and all, a twentieth as often.
+//! Two tables: the rule alone, and whole tests of simulated devices, content and all, a fortieth as often.
 //! `ZEROCAP_ACCURACY_RUNS` sets the runs a cell (200 without it). `cargo test --test accuracy -- --nocapture` shows the
 //! tables. The numbers are drawn from fixed seeds: a run gives the same tables each time.
 
@@ -314,7 +314,7 @@ fn whole_cell(make: Make, truth: f64, runs: usize, facts: &Facts) -> Whole {
 
 #[test]
 fn whole_tests_are_as_right_as_the_rule() {
-    let runs = (runs() / 20).max(1);
+    let runs = (runs() / 40).max(1);
     let facts = sim::facts();
     let percent = |n: usize| 100.0 * n as f64 / runs as f64;
     let (mut faults, mut wrong, mut missed, mut naive_wrong, mut cells) = (Vec::new(), 0, 0, 0, 0);

@@ -3,6 +3,8 @@
 //! `ZEROCAP_POWER_CUTS` sets how many (200 without it). Each has its own seed: geometry, device, the step at which the
 //! power goes (an act on the device or a step of a file), what of it reached the media, the cuts during recovery.
 
+#![allow(clippy::unwrap_used)] // all of it is test
+
 mod sim;
 
 use std::cell::Cell;

@@ -16,7 +16,7 @@ use zerocap::units::{Nanos, KIB};
 use zerocap::verdict::measurement::Measurement;
 use zerocap::words::{Class, FindingCode, Hazard, Method};
 
-const SEGMENT: u64 = 256 * KIB;
+const SEGMENT: u64 = 128 * KIB;
 
 fn specimen(name: &str) -> Specimen {
     zoo(SEGMENT).into_iter().find(|s| s.name == name).unwrap_or_else(|| panic!("no {name} in the zoo"))
@@ -98,8 +98,8 @@ fn old_data_is_named_with_its_place() {
     // The first call that is long enough for the lie: a rung of the ladder, from the byte the plan begins at.
     for (name, place, calls) in [
         ("lie", "at byte 4096", 1),
-        ("lie in the last block", "at byte 69120", 1),
-        ("lie in long calls", "at byte 135168", 2),
+        ("lie in the last block", "at byte 36352", 1),
+        ("lie in long calls", "at byte 69632", 2),
         ("ones", "at byte 4096", 1),
         ("stale reads", "at byte 4096", 1),
     ] {
@@ -225,7 +225,7 @@ fn a_method_is_not_credited_with_what_a_failed_one_did() {
     assert_eq!((wrong.hazard, wrong.method), (Hazard::OldDataLeft, Method::BlkZeroOut));
 }
 
-/// What a test of a device of these rates gives, in segments of 256 KiB to begin with.
+/// What a test of a device of these rates gives, in segments of 128 KiB to begin with.
 fn of_rates(model: Model, seed: u64) -> (Class, Outcome) {
     let (m, outcome) = tested("a slow one", model, seed);
     (m.class, outcome)
@@ -234,7 +234,7 @@ fn of_rates(model: Model, seed: u64) -> (Class, Outcome) {
 #[test]
 fn segments_become_smaller_only_for_what_takes_long() {
     const S: u64 = 1_000_000_000;
-    // A call of 256 KiB takes 1.25 s, one of 64 KiB a bit over 0.3.
+    // A call of 128 KiB takes more than a hundredth of the budget of 60 s, one of 64 KiB less.
     let slow = Model::steady(5 * S, 5 * S);
     // What is dear is the call, not the byte.
     let dear_calls = Model { call_ns: S / 2, ..Model::steady(S / 100, S / 100) };
@@ -243,9 +243,9 @@ fn segments_become_smaller_only_for_what_takes_long() {
     let slow_zeroing = Model::steady(S / 10, 40 * S);
     for (name, model, segment) in [
         ("slow", slow, 64 * KIB),
-        ("dear calls", dear_calls, 256 * KIB),
-        ("stalls", stalls, 256 * KIB),
-        ("slow zeroing", slow_zeroing, 64 * KIB),
+        ("dear calls", dear_calls, 128 * KIB),
+        ("stalls", stalls, 128 * KIB),
+        ("slow zeroing", slow_zeroing, 32 * KIB),
     ] {
         // The stall strikes at another act of the ladder with each seed.
         for seed in 0..if name == "stalls" { 8 } else { 1 } {

@@ -35,6 +35,18 @@ pub enum TableKind {
     Malformed(String),
 }
 
+impl TableKind {
+    /// What there is, as a noun.
+    pub fn noun(&self) -> String {
+        match self {
+            TableKind::None => "no partition table".to_owned(),
+            TableKind::Mbr => "an MBR".to_owned(),
+            TableKind::Gpt => "a GPT".to_owned(),
+            TableKind::Malformed(why) => format!("a partition table that cannot be trusted ({why})"),
+        }
+    }
+}
+
 /// A partition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {

@@ -4,7 +4,11 @@
 //! nothing to the device: a temporary partition exists in the kernel's view alone (BLKPG).
 
 mod checks;
+mod gap;
+mod place;
 pub mod temporary;
+
+pub use place::Where;
 
 use crate::device::Device;
 use crate::error::Result;
@@ -15,7 +19,7 @@ use crate::machine::nodes::{self, Partition};
 use crate::machine::port::ScratchRange;
 use crate::measure::journal::Header;
 use crate::measure::partition_table::Table;
-use crate::units::{human_bytes, parse_size, MIB};
+use crate::units::{human_bytes, MIB};
 use checks::{exclusive, inner_signature, labelled, named, overlap, same_device, unused, whole_disk, Checks};
 
 /// The most that a test uses of a thinly provisioned device, in bytes.
@@ -23,43 +27,6 @@ pub const THIN_LIMIT: u64 = 64 * MIB;
 
 /// The GPT name of a partition that is scratch.
 pub const LABEL: &str = "zerocap-scratch";
-
-/// What an administrator named.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Where {
-    /// A partition node.
-    Node(String),
-    /// The GPT partition named [`LABEL`] on the device.
-    Label,
-    /// A byte range of the whole device.
-    Range {
-        /// First byte.
-        offset: u64,
-        /// Bytes.
-        length: u64,
-    },
-}
-
-impl std::str::FromStr for Where {
-    type Err = String;
-    fn from_str(s: &str) -> std::result::Result<Self, String> {
-        if s == "label" {
-            return Ok(Where::Label);
-        }
-        if let Some((offset, length)) = s.split_once('+').filter(|_| !s.starts_with('/')) {
-            let bad = |what| format!("{what}: not a size in bytes (suffixes KiB, MiB, GiB, TiB)");
-            let offset = parse_size(offset).ok_or_else(|| bad(offset))?;
-            return match parse_size(length).ok_or_else(|| bad(length))? {
-                0 => Err("the range is empty".to_owned()),
-                length => Ok(Where::Range { offset, length }),
-            };
-        }
-        if s.starts_with('/') {
-            return Ok(Where::Node(s.to_owned()));
-        }
-        Err("give a partition node (/dev/…), `label`, or OFFSET+LENGTH".to_owned())
-    }
-}
 
 /// What the caller knows of the device that the proof rests on.
 #[derive(Debug, Clone)]
@@ -74,6 +41,8 @@ pub struct Known {
     pub same_identity: Vec<String>,
     /// `--thin-ok`.
     pub thin_ok: bool,
+    /// What the device deallocates at once, in bytes; 0 where it does not say.
+    pub granularity: u64,
 }
 
 /// A proved range.
@@ -81,7 +50,7 @@ pub struct Known {
 pub struct Proof {
     /// The range.
     pub range: ScratchRange,
-    /// `partition`, `label` or `range`.
+    /// `partition`, `label`, `range` or `gap`.
     pub kind: &'static str,
     /// A line a check.
     pub checks: Vec<String>,
@@ -123,8 +92,14 @@ pub fn prove(
         temporary::take_stale_away(root, device, &disk, ledger)?;
     }
     let partitions = nodes::partitions(root, device);
+    let thin = known.thin.is_some();
+    let most = if thin { THIN_LIMIT } else { u64::MAX };
     let (kind, bounds) = match place {
         Where::Range { offset, length } => ("range", Bounds::Range(*offset, *length)),
+        Where::Gap => {
+            let (start, length) = gap::find(&mut checks, &disk, &partitions, known.granularity, most)?;
+            ("gap", Bounds::Range(start, length))
+        }
         Where::Label => ("label", Bounds::Partition(labelled(&checks, root, device, &partitions)?)),
         Where::Node(node) => ("partition", Bounds::Partition(named(&checks, device, &partitions, node)?)),
     };
@@ -136,8 +111,7 @@ pub fn prove(
             in_range(&mut checks, root, device, &disk, &partitions, (offset, length), ledger)?
         }
     };
-    let thin = known.thin.is_some();
-    let limit = if thin { THIN_LIMIT.min(range.length) } else { range.length };
+    let limit = most.min(range.length);
     Ok(Proof { range, kind, checks: checks.lines, partition, limit, thin, disk })
 }
 
@@ -312,21 +286,5 @@ pub fn simulated(bytes: u64) -> ScratchRange {
         length: bytes,
         logical_block: 512,
         node_offset: 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_as_typed() {
-        assert_eq!("label".parse(), Ok(Where::Label));
-        assert_eq!("1GiB+64MiB".parse(), Ok(Where::Range { offset: 1 << 30, length: 64 << 20 }));
-        assert_eq!("/dev/sda3".parse(), Ok(Where::Node("/dev/sda3".to_owned())));
-        assert_eq!("/dev/disk/by-label/a+b".parse(), Ok(Where::Node("/dev/disk/by-label/a+b".to_owned())));
-        for bad in ["", "sda3", "1GiB", "+", "1+0", "1MiB+x", "-1+5"] {
-            assert!(bad.parse::<Where>().is_err(), "{bad}");
-        }
     }
 }

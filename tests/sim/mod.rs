@@ -1,6 +1,6 @@
 //! What the tests on simulated devices share: a device, a plan, and the steps of a measurement in the order of the job.
 
-#![allow(dead_code)] // each test uses its part
+#![allow(dead_code, clippy::unwrap_used)] // each test uses its part; all of it is test
 
 use zerocap::device::Device;
 use zerocap::error::{Error, Result};

@@ -1,0 +1,62 @@
+//! Where a test may write, as an administrator types it. Pure; proves nothing.
+
+use crate::units::parse_size;
+
+/// What an administrator named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Where {
+    /// A partition node.
+    Node(String),
+    /// The GPT partition named [`super::LABEL`] on the device.
+    Label,
+    /// A byte range of the whole device.
+    Range {
+        /// First byte.
+        offset: u64,
+        /// Bytes.
+        length: u64,
+    },
+    /// The largest gap between the partitions of a GPT that reads all zero.
+    Gap,
+}
+
+impl std::str::FromStr for Where {
+    type Err = String;
+    fn from_str(s: &str) -> std::result::Result<Self, String> {
+        if s == "label" {
+            return Ok(Where::Label);
+        }
+        if s == "gap" {
+            return Ok(Where::Gap);
+        }
+        if let Some((offset, length)) = s.split_once('+').filter(|_| !s.starts_with('/')) {
+            let bad = |what| format!("{what}: not a size in bytes (suffixes KiB, MiB, GiB, TiB)");
+            let offset = parse_size(offset).ok_or_else(|| bad(offset))?;
+            return match parse_size(length).ok_or_else(|| bad(length))? {
+                0 => Err("the range is empty".to_owned()),
+                length => Ok(Where::Range { offset, length }),
+            };
+        }
+        if s.starts_with('/') {
+            return Ok(Where::Node(s.to_owned()));
+        }
+        Err("give a partition node (/dev/…), `label`, `gap`, or OFFSET+LENGTH".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_as_typed() {
+        assert_eq!("label".parse(), Ok(Where::Label));
+        assert_eq!("gap".parse(), Ok(Where::Gap));
+        assert_eq!("1GiB+64MiB".parse(), Ok(Where::Range { offset: 1 << 30, length: 64 << 20 }));
+        assert_eq!("/dev/sda3".parse(), Ok(Where::Node("/dev/sda3".to_owned())));
+        assert_eq!("/dev/disk/by-label/a+b".parse(), Ok(Where::Node("/dev/disk/by-label/a+b".to_owned())));
+        for bad in ["", "sda3", "1GiB", "+", "1+0", "1MiB+x", "-1+5"] {
+            assert!(bad.parse::<Where>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+#!/bin/bash
+# What must not be tested is refused in one clear line, with its documented exit code, and the content stays as it was: no
+# device, wrong kinds of files, read-only, mounted, held, swap, ranges that do not fit, no permission; and a device that
+# vanishes in the middle of a test.
+# vm: -n one:64M:write_ms_per_mib=15 -n gone:64M:write_ms_per_mib=30 -t 240
+. "${0%/*}/../lib.sh"
+J="--journal /host/journal"
+one=$(disk one) gone=$(disk gone)
+
+# refuse CODE TEXT PART ARGS... : measure refuses, with one line that holds PART
+refuse() {
+    local code=$1 text=$2 part=$3
+    shift 3
+    check_exit "$code" "$text" timeout 60 zerocap measure "$@" $J
+    check_eq "$(wc -l <<<"$ERR")" 1 "  in one line: $ERR"
+    check_has "$ERR" "$part" "  that says: $part"
+}
+
+fill "$one"
+sfdisk -q "/dev/$one" <<'T'
+label: gpt
+start=2048, size=32768
+start=34816, size=32768
+start=67584, size=32768, name=zerocap-scratch
+T
+wait_for 5 test -b "/dev/${one}p3"; settle
+before=$(sum "$one")
+
+refuse 32 "a missing device" "no such device" /dev/nothing --scratch 0+4MiB
+refuse 2 "a partition where a disk is needed" "name the whole device /dev/$one" "/dev/${one}p1" --scratch "/dev/${one}p1"
+refuse 32 "a directory" "a directory" /tmp --scratch 0+4MiB
+refuse 32 "a character device" "a character device" /dev/null --scratch 0+4MiB
+refuse 32 "a plain file" "not a block device" /etc/passwd --scratch 0+4MiB
+refuse 2 "a scratch that is no place" "--scratch" "/dev/$one" --scratch here
+refuse 1 "a range outside the device" "behind the device" "/dev/$one" --scratch 60MiB+8MiB
+refuse 1 "a range beyond any device" "behind the device" "/dev/$one" --scratch 1MiB+15000000TiB
+refuse 1 "a misaligned range" "512-byte block" "/dev/$one" --scratch 50MiB+4097
+refuse 1 "a range that is too small" "larger scratch" "/dev/$one" --scratch 50MiB+4KiB
+refuse 1 "a range in a partition" "partition 1" "/dev/$one" --scratch 2MiB+4MiB
+refuse 1 "a range over the end of the table" "GPT" "/dev/$one" --scratch 50MiB+14MiB
+refuse 1 "a partition of another disk" "no partition of it" "/dev/$gone" --scratch "/dev/${one}p3"
+refuse 1 "the whole disk as scratch" "whole disk" "/dev/$one" --scratch "/dev/$one"
+
+mkfs.ext4 -q "/dev/${one}p1"
+refuse 1 "a partition with a file system" "ext4" "/dev/$one" --scratch "/dev/${one}p1"
+mkdir -p /mnt/a; mount "/dev/${one}p1" /mnt/a
+refuse 1 "a mounted partition" "/mnt/a" "/dev/$one" --scratch "/dev/${one}p1"
+umount /mnt/a
+mkswap -q "/dev/${one}p2"; swapon "/dev/${one}p2"
+refuse 1 "a partition in use as swap" "${one}p2" "/dev/$one" --scratch "/dev/${one}p2"
+swapoff "/dev/${one}p2"; wipefs -qa "/dev/${one}p2"
+dmsetup create held --table "0 32768 linear /dev/${one}p2 0"
+refuse 1 "a held partition" "dm-" "/dev/$one" --scratch "/dev/${one}p2"
+dmsetup remove --retry held
+before=$(sum "$one")
+blockdev --setro "/dev/$one"
+refuse 1 "a read-only device" "read-only" "/dev/$one" --scratch label
+blockdev --setrw "/dev/$one"
+mount "/dev/${one}p1" /mnt/a
+check_exit 1 "a journal on the device under test" zerocap measure "/dev/$one" --scratch label --journal /mnt/a/journal
+check_has "$ERR" "lies on the device itself" "  and it says so"
+check_exit 1 "a journal in memory that nobody named" zerocap --state /run/state measure "/dev/$one" --scratch label
+check_has "$ERR" "memory" "  and it says so"
+umount /mnt/a
+# Mounting wrote to the file system: what is compared is what was there from here on.
+before=$(sum "$one")
+check_exit 1 "no permission" setpriv --reuid 65534 --clear-groups zerocap measure "/dev/$one" --scratch label $J
+check_has "$ERR" "/dev/$one" "  the node is named"
+check_eq "$(sum "$one")" "$before" "after all of it the device holds what it held"
+check_exit 0 "and can be measured" zerocap measure "/dev/$one" --scratch label $J
+check_eq "$(sum "$one")" "$before" "with the content as before"
+
+# --- a file system that starts in the range of a disk without a table ---
+fill "$gone"
+mkfs.ext4 -q -F -E offset=$((16 << 20)) "/dev/$gone" 16M
+refuse 1 "a range with a file system in it" "ext4" "/dev/$gone" --scratch 16MiB+16MiB
+fill "$gone"
+mkfs.ext4 -q -F "/dev/$gone"
+refuse 1 "a range inside a file system" "ext4" "/dev/$gone" --scratch 32MiB+16MiB
+fill "$gone"
+before=$(sum "$gone")
+
+# --- the device vanishes in the middle ---
+zerocap measure "/dev/$gone" --scratch 16MiB+16MiB $J >/tmp/out 2>/tmp/err &
+pid=$!
+wait_for 20 sh -c 'ls /host/journal/*.journal'
+sleep 3
+echo 1 >"$(readlink -f "/sys/block/$gone/device/device")/remove"
+wait_for 60 sh -c "! kill -0 $pid"
+wait $pid; code=$?
+check_eq "$code" 1 "a device that vanishes: exit 1"
+note "$(cat /tmp/err)"
+check_has "$(cat /tmp/err)" "/dev/" "  the device is named"
+check "  the journal is kept" test -n "$(ls /host/journal/*.journal)"
+echo 1 >/sys/bus/pci/rescan; wait_for 20 disk gone; settle
+check_exit 0 "back again, recover puts the content back" zerocap recover --journal /host/journal
+note "$OUT"
+check_eq "$(sum "$(disk gone)")" "$before" "byte for byte"
