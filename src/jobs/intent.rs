@@ -10,6 +10,7 @@ use crate::facts::Facts;
 use crate::jobs::Env;
 use crate::machine::durable::{Durable, LiveDurable};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// The word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +25,9 @@ pub struct Intent {
     pub pid: u32,
     /// The child that did not answer, once it did not.
     pub left_behind: Option<u32>,
+    /// The directory of the journal, so that `recover` finds one that lies elsewhere.
+    #[serde(default)]
+    pub journal: Option<PathBuf>,
     /// When.
     pub at: String,
 }

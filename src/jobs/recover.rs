@@ -5,12 +5,12 @@ use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
 use crate::jobs::intent::{self, Intent};
 use crate::jobs::record_result::{self, Conditions};
-use crate::jobs::{find, kept, measure, Env};
+use crate::jobs::{find, kept, measure, picture, publish, Env};
 use crate::machine::child::ChildPort;
-use crate::machine::clock;
 use crate::machine::disk::LockedDisk;
 use crate::machine::durable::{Durable, LiveDurable};
 use crate::machine::port::{Act, Port};
+use crate::machine::{clock, trigger};
 use crate::measure::journal::{self, Journal, Read};
 use crate::measure::recover::{put_back, Outcome, Trust};
 use crate::measure::scratch::{self, temporary};
@@ -33,17 +33,25 @@ pub fn run(env: &Env, device: Option<&str>, journal: Option<PathBuf>) -> Result<
     let only = device.map(|typed| find::named(env, typed)).transpose()?;
     let root = &env.roots.system;
     let only = only.map(|d| intent::name(&facts::gather(root, env.port().as_mut(), &d, Depth::Event)));
-    let mut files = LiveDurable::new(journal.unwrap_or_else(|| env.roots.var().join("journal")), 0o600);
-    let mut names: Vec<String> =
-        files.list()?.iter().filter_map(|n| n.strip_suffix(".journal").map(str::to_owned)).collect();
-    names.extend(intent::all(env)?.into_iter().map(|(name, _)| name));
-    names.sort();
-    names.dedup();
-    names.retain(|n| only.as_ref().is_none_or(|o| o == n));
-    let mut reports: Vec<Report> = names
+    let usual = journal.unwrap_or_else(|| env.roots.var().join("journal"));
+    let mut left: Vec<(String, PathBuf)> = LiveDurable::new(&usual, 0o600)
+        .list()?
+        .iter()
+        .filter_map(|n| n.strip_suffix(".journal").map(|n| (n.to_owned(), usual.clone())))
+        .collect();
+    for (name, word) in intent::all(env)? {
+        let dir = word.journal.unwrap_or_else(|| usual.clone());
+        // A journal that was found where it was said to be is that of the intent, wherever else one could lie.
+        if left.iter().all(|(n, _)| *n != name) {
+            left.push((name, dir));
+        }
+    }
+    left.sort();
+    left.retain(|(n, _)| only.as_ref().is_none_or(|o| o == n));
+    let mut reports: Vec<Report> = left
         .into_iter()
-        .map(|name| {
-            let report = one(env, &mut files, &name);
+        .map(|(name, dir)| {
+            let report = one(env, &mut LiveDurable::new(dir, 0o600), &name);
             (name, report)
         })
         .collect();
@@ -190,5 +198,9 @@ fn conclude(env: &Env, name: &str, word: &Intent) -> Result<()> {
         m.findings.push(TestFinding { code: FindingCode::TestInterrupted, text });
         kept::save(env, &facts, &m)?;
     }
-    intent::end(env, name, facts.device.devnum)
+    intent::end(env, name, facts.device.devnum)?;
+    // udev and other programs learn of it; nobody listens to a remark here.
+    let picture = picture::of(env, port.as_mut(), &facts.device, Depth::Claims, &mut |_| {});
+    publish::write(env, facts.device.devnum, &picture.document)?;
+    trigger::change(&facts.device)
 }

@@ -1,0 +1,156 @@
+//! What accompanies the run: it counts bytes, reads limits, tells the caller how far it is, and stops at an interrupt.
+//!
+//! Decides nothing about the device. After an interrupt no further act begins, save a zeroing that is due: its refusal
+//! would pass for the device's answer. The put-back goes past all this, to the port itself.
+
+use crate::device::Device;
+use crate::facts::Facts;
+use crate::machine::files::Root;
+use crate::machine::interrupt::Interrupt;
+use crate::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
+use crate::measure::stats::Sequential;
+use crate::measure::trial::Watch;
+use crate::units::Nanos;
+use std::cell::{Cell, RefCell};
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Progress {
+    /// Bytes written or zeroed so far.
+    pub bytes: u64,
+    /// Time since the run began.
+    pub elapsed: Nanos,
+    /// What is left of the time budget: it takes no longer than this.
+    pub at_most: Nanos,
+    /// The last pair that was done.
+    pub pair: Option<Pair>,
+}
+
+/// One pair, and what the pairs say so far.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Its write.
+    pub write: Nanos,
+    /// Its zeroing.
+    pub zero: Nanos,
+    /// Median of the ratios so far.
+    pub median: Option<f64>,
+    /// The interval so far.
+    pub low: Option<f64>,
+    /// See above.
+    pub high: Option<f64>,
+}
+
+/// Who is told.
+pub trait Listener {
+    /// A remark, one line.
+    fn remark(&mut self, text: &str);
+    /// A pair is done.
+    fn pair(&mut self, _: &Pair) {}
+    /// An act is done.
+    fn progress(&mut self, _: &Progress) {}
+}
+
+impl<F: FnMut(&str)> Listener for F {
+    fn remark(&mut self, text: &str) {
+        self(text);
+    }
+}
+
+/// Shared by the two sides of a run: its port and its watch.
+pub(super) struct Attendant<'a> {
+    root: &'a Root,
+    facts: &'a Facts,
+    interrupt: &'a Interrupt,
+    max_time: Nanos,
+    listener: RefCell<&'a mut dyn Listener>,
+    progress: Cell<Progress>,
+}
+
+impl<'a> Attendant<'a> {
+    pub(super) fn new(
+        root: &'a Root,
+        facts: &'a Facts,
+        interrupt: &'a Interrupt,
+        max_time: Nanos,
+        listener: &'a mut dyn Listener,
+    ) -> Self {
+        let progress = Progress { at_most: max_time, ..Progress::default() };
+        let (listener, progress) = (RefCell::new(listener), Cell::new(progress));
+        Attendant { root, facts, interrupt, max_time, listener, progress }
+    }
+
+    /// An act over so many bytes is done.
+    fn done(&self, bytes: u64, elapsed: Nanos) {
+        let mut now = self.progress.get();
+        now.bytes += bytes;
+        now.elapsed = elapsed;
+        now.at_most = Nanos(self.max_time.0.saturating_sub(elapsed.0));
+        self.progress.set(now);
+        self.listener.borrow_mut().progress(&now);
+    }
+}
+
+/// The run's watch.
+pub(super) struct Attention<'a>(pub(super) &'a Attendant<'a>);
+
+impl Watch for Attention<'_> {
+    fn limits(&mut self) -> Vec<String> {
+        self.0.facts.limit_lines(self.0.root)
+    }
+
+    fn pair(&mut self, number: usize, write: Nanos, zero: Nanos, so_far: &Sequential) {
+        let interval = so_far.interval();
+        let pair = Pair { number, write, zero, median: so_far.median(), low: interval.low, high: interval.high };
+        self.0.progress.set(Progress { pair: Some(pair), ..self.0.progress.get() });
+        self.0.listener.borrow_mut().pair(&pair);
+    }
+
+    fn stop(&mut self) -> bool {
+        self.0.interrupt.seen()
+    }
+}
+
+/// The run's port: the real one, until an interrupt.
+pub(super) struct Attended<'a> {
+    attendant: &'a Attendant<'a>,
+    port: &'a mut dyn Port,
+    start: Nanos,
+}
+
+impl<'a> Attended<'a> {
+    pub(super) fn new(attendant: &'a Attendant<'a>, port: &'a mut dyn Port) -> Self {
+        let start = port.now();
+        Attended { attendant, port, start }
+    }
+}
+
+impl Port for Attended<'_> {
+    fn ask(&mut self, device: &Device, question: Question) -> Result<Vec<u8>, AskError> {
+        self.port.ask(device, question)
+    }
+
+    fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>> {
+        let zeroing = matches!(act, Act::Zero { .. });
+        if self.attendant.interrupt.seen() && !zeroing {
+            return Timed { took: Nanos(0), value: Err(ActError::NotAllowed("interrupted".to_owned())) };
+        }
+        let timed = self.port.act(range, act);
+        let bytes = match act {
+            Act::Write { length, .. } | Act::Zero { length, .. } if timed.value.is_ok() => *length,
+            _ => 0,
+        };
+        self.attendant.done(bytes, self.port.now().since(self.start));
+        timed
+    }
+
+    fn set(&mut self, device: &Device, path: &TunablePath, value: &str) -> Result<(), ActError> {
+        self.port.set(device, path, value)
+    }
+
+    fn now(&self) -> Nanos {
+        self.port.now()
+    }
+}

@@ -1,0 +1,223 @@
+//! The part of the job that writes: open, intent, journal, run, put-back, keep.
+//!
+//! The order is the safety: nothing is written to the device before the intent is durable and the journal is synced;
+//! nothing is put back while a call is in flight; the journal goes only after the content was read back.
+
+use crate::device::Devnum;
+use crate::error::{Error, Result};
+use crate::facts::{Depth, Facts};
+use crate::jobs::intent::{self, Intent};
+use crate::jobs::measure::attend::{Attendant, Attended, Attention, Listener};
+use crate::jobs::measure::plan::{self, Prepared};
+use crate::jobs::record_result::{self, Conditions};
+use crate::jobs::{kept, picture, publish, Env};
+use crate::machine::child::ChildPort;
+use crate::machine::durable::{Durable, LiveDurable};
+use crate::machine::interrupt::Interrupt;
+use crate::machine::port::{Act, ActError, Done, Port};
+use crate::machine::{clock, trigger};
+use crate::measure::journal::{self, Header, Journal};
+use crate::measure::outcome::{End, Outcome};
+use crate::measure::recover::{self, Trust};
+use crate::measure::scratch::Proof;
+use crate::measure::trial;
+use crate::output::Document;
+
+/// What a test works on.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) env: &'a Env,
+    pub(super) facts: &'a Facts,
+    /// Under which journal and intent are kept.
+    pub(super) name: &'a str,
+    pub(super) proof: &'a Proof,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+/// A test that has the device open.
+struct Guarded<'a> {
+    on: Subject<'a>,
+    prepared: &'a Prepared,
+    port: ChildPort,
+    files: LiveDurable,
+    journal_name: String,
+    header: Header,
+    word: Intent,
+    conditions: Conditions,
+}
+
+/// Runs the test and gives the verdict.
+pub(super) fn test(on: Subject<'_>, prepared: &Prepared, listener: &mut dyn Listener) -> Result<Box<Document>> {
+    let mut test = Guarded::open(on, prepared)?;
+    test.announce()?;
+    test.save_content()?;
+    let outcome = test.run(listener);
+    test.no_call_in_flight(&outcome)?;
+    test.put_back(&outcome)?;
+    // The child ends and closes the device: from here on nothing of the test holds it.
+    test.port.close();
+    test.judge(&outcome)?;
+    test.publish(listener)
+}
+
+impl<'a> Guarded<'a> {
+    fn open(on: Subject<'a>, prepared: &'a Prepared) -> Result<Guarded<'a>> {
+        let mut port = ChildPort::new(prepared.deadline);
+        let range = &on.proof.range;
+        port.act(range, &Act::Open).value.map_err(|e| act_error(&range.node, "open for writing", &e))?;
+        let header = plan::header(on.env, on.facts, on.proof, &prepared.plan);
+        let at = clock::now_utc();
+        let word = Intent {
+            device: on.facts.device.name.clone(),
+            identity: header.identity.clone(),
+            boot_id: header.boot_id.clone(),
+            pid: std::process::id(),
+            left_behind: None,
+            // Absolute: `recover` may run from another directory.
+            journal: std::path::absolute(&prepared.journal).ok(),
+            at: at.clone(),
+        };
+        let conditions = Conditions {
+            at,
+            scratch: on.proof.kind.to_owned(),
+            proof: on.proof.checks.clone(),
+            unit: prepared.plan.unit,
+            fast_ratio: prepared.plan.fast_ratio,
+            put_back: 0,
+        };
+        let files = LiveDurable::new(&prepared.journal, 0o600);
+        let journal_name = format!("{}.journal", on.name);
+        Ok(Guarded { on, prepared, port, files, journal_name, header, word, conditions })
+    }
+
+    fn devnum(&self) -> Option<Devnum> {
+        self.on.facts.device.devnum
+    }
+
+    /// The durable word that a test has begun.
+    fn announce(&self) -> Result<()> {
+        intent::begin(self.on.env, self.on.name, self.devnum(), &self.word)
+    }
+
+    /// Takes journal and word away: nothing of the test is left on the device.
+    fn clear(&mut self) -> Result<()> {
+        self.files.remove(&self.journal_name)?;
+        intent::end(self.on.env, self.on.name, self.devnum())
+    }
+
+    /// The old content goes to the journal.
+    fn save_content(&mut self) -> Result<()> {
+        let Guarded { on, port, files, .. } = self;
+        let range = &on.proof.range;
+        let read = |offset, length| {
+            if on.interrupt.seen() {
+                return Err(interrupted(on.facts, "nothing was written"));
+            }
+            match port.act(range, &Act::Read { offset, length }).value {
+                Ok(Done::Bytes(bytes)) => Ok(bytes),
+                Ok(_) => Err(act_error(&range.node, "read", &ActError::NotAllowed("no bytes came".to_owned()))),
+                Err(e) => Err(act_error(&range.node, "read the old content of", &e)),
+            }
+        };
+        let written = journal::write(files, &self.journal_name, &self.header, read);
+        if written.is_err() {
+            // Nothing was written to the device yet, so the word can go. Not the journal: an unfinished one is gone, and a
+            // whole one is an earlier test's, all that is left of that content.
+            intent::end(self.on.env, self.on.name, self.devnum())?;
+        }
+        written
+    }
+
+    fn run(&mut self, listener: &mut dyn Listener) -> Outcome {
+        let (on, plan) = (self.on, &self.prepared.plan);
+        let attendant = Attendant::new(&on.env.roots.system, on.facts, on.interrupt, plan.max_time, listener);
+        let mut port = Attended::new(&attendant, &mut self.port);
+        trial::run(&mut port, &on.proof.range, plan, &mut Attention(&attendant))
+    }
+
+    fn keep(&self, outcome: &Outcome) -> Result<()> {
+        kept::save(self.on.env, self.on.facts, &record_result::of_run(self.on.facts, &self.conditions, outcome))
+            .map(drop)
+    }
+
+    /// A call that was not answered is a hazard, kept at once; nothing more is written to that queue.
+    fn no_call_in_flight(&mut self, outcome: &Outcome) -> Result<()> {
+        let Some(pid) = self.port.left_behind() else { return Ok(()) };
+        self.word.left_behind = Some(pid);
+        self.announce()?;
+        self.keep(outcome)?;
+        Err(self.not_put_back(format!(
+            "a call was not answered in {:.0} s and is still in flight, pid {pid}; nothing more is written to this \
+             device in this boot. Once that process is gone, or after a restart, run `zerocap recover`",
+            self.prepared.deadline.as_secs_f64()
+        )))
+    }
+
+    fn put_back(&mut self, outcome: &Outcome) -> Result<()> {
+        let journal = self.read_journal()?;
+        let again = "run `zerocap recover` once the device answers again";
+        match recover::put_back(&mut self.port, &self.on.proof.range, &journal, Trust::Held) {
+            Ok(recover::Outcome::Back(bytes)) => {
+                self.conditions.put_back = bytes;
+                Ok(())
+            }
+            Ok(recover::Outcome::Foreign(offset)) => {
+                Err(self.not_put_back(format!("byte {offset} was written by somebody else; {again}")))
+            }
+            Err(e) => {
+                self.keep(outcome)?;
+                Err(self.not_put_back(format!("{}: {}; {again}", e.operation, e.error)))
+            }
+        }
+    }
+
+    fn read_journal(&self) -> Result<Box<Journal>> {
+        match journal::read(&self.files, &self.journal_name)? {
+            journal::Read::Whole(journal) => Ok(journal),
+            _ => Err(Error::Malformed { path: self.journal_path(), what: "the journal is gone or damaged".to_owned() }),
+        }
+    }
+
+    /// What came of the run, the content being back: kept, or nothing is kept and the error says why.
+    fn judge(&mut self, outcome: &Outcome) -> Result<()> {
+        let wrong = matches!(outcome.end, End::Wrong(_));
+        // What a device did wrong holds whoever interrupts it.
+        if self.on.interrupt.seen() && !wrong {
+            self.clear()?;
+            return Err(interrupted(self.on.facts, "the content was put back"));
+        }
+        if let End::Failed(operation, error) = &outcome.end {
+            self.clear()?;
+            return Err(act_error(&self.on.facts.device.node(), operation, error));
+        }
+        self.keep(outcome)?;
+        self.clear()
+    }
+
+    fn publish(&self, listener: &mut dyn Listener) -> Result<Box<Document>> {
+        let (env, device) = (self.on.env, &self.on.facts.device);
+        let mut remark = |text: &str| listener.remark(text);
+        let picture = picture::of(env, env.port().as_mut(), device, Depth::Claims, &mut remark);
+        publish::write(env, device.devnum, &picture.document)?;
+        if let Err(e) = trigger::change(device) {
+            remark(&e.to_string());
+        }
+        Ok(Box::new(picture.document))
+    }
+
+    fn journal_path(&self) -> String {
+        self.files.shown(&self.journal_name).display().to_string()
+    }
+
+    fn not_put_back(&self, what: String) -> Error {
+        Error::NotPutBack { device: self.on.facts.device.node(), what, journal: self.journal_path() }
+    }
+}
+
+fn act_error(device: &str, operation: &str, error: &ActError) -> Error {
+    Error::Act { device: device.to_owned(), operation: operation.to_owned(), what: error.to_string() }
+}
+
+fn interrupted(facts: &Facts, what: &str) -> Error {
+    Error::Interrupted { device: facts.device.node(), what: what.to_owned() }
+}

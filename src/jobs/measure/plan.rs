@@ -1,0 +1,120 @@
+//! What a test will use: which bytes, which journal, which deadline, how much. Reads only.
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::facts::Facts;
+use crate::jobs::measure::{deadline, Request};
+use crate::jobs::Env;
+use crate::machine::clock;
+use crate::machine::journal_place::{self, Place};
+use crate::measure::journal::Header;
+use crate::measure::scratch::Proof;
+use crate::measure::trial::{Plan, SEGMENTS};
+use crate::policy::Policy;
+use crate::units::{Nanos, MIB};
+use std::path::{Path, PathBuf};
+
+/// Bytes of one journalled span: one read, one append.
+const SPAN: u64 = 4 * MIB;
+
+/// Everything that is settled before anything is written.
+pub(super) struct Prepared {
+    /// Of the run.
+    pub(super) plan: Plan,
+    /// The journal's directory.
+    pub(super) journal: PathBuf,
+    /// Where that lies, in words.
+    pub(super) place: String,
+    /// Until a call counts as not answered.
+    pub(super) deadline: Nanos,
+}
+
+/// Settles it, or says why nothing is tested.
+pub(super) fn of(env: &Env, request: &Request, facts: &Facts, policy: &Policy, proof: &Proof) -> Result<Prepared> {
+    let not_safe = |why: String| Error::NotSafe { device: facts.device.node(), why };
+    let (unit, start, length) = Plan::span(&proof.range, granularity(facts), proof.limit)
+        .map_err(|why| not_safe(format!("{why}; give a larger scratch")))?;
+    let journal = request.journal.clone().unwrap_or_else(|| env.roots.var().join("journal"));
+    let place = journal_allowed(env, &journal, request.journal.is_some(), &facts.device).map_err(not_safe)?;
+    let plan = Plan {
+        seed: clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e))?,
+        unit,
+        start,
+        length,
+        fast_ratio: policy.fast_ratio,
+        max_bytes: request.max_bytes,
+        max_time: Nanos::from_secs(request.max_seconds),
+        write_zeroes: match facts.queue.unmap.get() {
+            None => Err("not tried: this kernel has no FALLOC_FL_WRITE_ZEROES (before 6.17)".to_owned()),
+            Some(0) => Err("gated".to_owned()),
+            Some(_) => Ok(()),
+        },
+    };
+    let own = || deadline::of(&env.roots.system, facts, length / SEGMENTS);
+    let deadline = request.deadline.map_or_else(own, Nanos::from_secs);
+    Ok(Prepared { plan, journal, place, deadline })
+}
+
+/// What the device deallocates at once, in bytes; 0 where it does not say.
+pub(super) fn granularity(facts: &Facts) -> u64 {
+    facts.queue.discard_granularity.get().unwrap_or(0)
+}
+
+/// The proof and the plan, for a dry run.
+pub(super) fn lines(request: &Request, proof: &Proof, prepared: &Prepared) -> Vec<String> {
+    let Prepared { plan, journal, place, deadline } = prepared;
+    let mut lines = proof.checks.clone();
+    lines.extend([
+        format!("would use bytes {}+{} of {} in {SEGMENTS} segments", plan.start, plan.length, proof.range.node),
+        format!("would journal them in {} ({place})", journal.display()),
+        format!("would write at most {} bytes in pairs, for at most {} s", request.max_bytes, request.max_seconds),
+        format!("would take a call as not answered after {:.0} s", deadline.as_secs_f64()),
+    ]);
+    lines
+}
+
+/// The head of the journal.
+pub(super) fn header(env: &Env, facts: &Facts, proof: &Proof, plan: &Plan) -> Header {
+    let range = &proof.range;
+    let spans =
+        (0..plan.length.div_ceil(SPAN)).map(|i| (plan.start + i * SPAN, SPAN.min(plan.length - i * SPAN))).collect();
+    Header {
+        seed: plan.seed,
+        at: clock::now_utc(),
+        boot_id: clock::boot_id(&env.roots.system),
+        device: facts.device.name.clone(),
+        identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
+        diskseq: proof.disk.diskseq,
+        size_bytes: proof.disk.size,
+        logical_block: proof.disk.logical_block,
+        node_offset: range.node_offset,
+        node_length: proof.partition.map(|_| range.length),
+        partition: proof.partition.map(|(number, _)| number),
+        temporary: proof.partition.is_some_and(|(_, made)| made),
+        spans,
+        thin: proof.thin,
+    }
+}
+
+/// Whether a journal may lie in a directory; gives where that is, in words.
+fn journal_allowed(env: &Env, dir: &Path, named: bool, device: &Device) -> std::result::Result<String, String> {
+    match journal_place::of(&env.roots.system, dir) {
+        Place::Devices(names) if names.contains(&device.name) => Err(format!(
+            "the journal {} lies on the device itself; name another place with --journal DIR",
+            dir.display()
+        )),
+        Place::Devices(names) => Ok(format!("on {}", names.join(", "))),
+        Place::Elsewhere(kind) => Ok(format!("on {kind}")),
+        Place::Memory if named => Ok("in memory: a power cut loses the content".to_owned()),
+        Place::Memory => Err(format!(
+            "the journal {} would lie in memory, where a power cut loses the content; accept that with --journal {}",
+            dir.display(),
+            dir.display()
+        )),
+        Place::Unknown(why) if named => Ok(format!("it cannot be told on what: {why}")),
+        Place::Unknown(why) => Err(format!(
+            "it cannot be told on which device the journal {} lies ({why}); name a safe place with --journal DIR",
+            dir.display()
+        )),
+    }
+}

@@ -1,0 +1,99 @@
+# Sourced by the tests of clients, after lib.sh: measures the four devices, runs a client three ways on each, compares.
+# shellcheck shell=bash
+CLIENTS=$(cd "${BASH_SOURCE[0]%/*}/../clients" && pwd)
+KINDS="fast slow none liar"
+ROWS=()
+declare -A DISK
+
+# clients_measure : names and verdicts of the four devices
+clients_measure() {
+    local kind code want
+    for kind in $KINDS; do
+        DISK[$kind]=$(disk "$kind")
+        [ "$kind" = none ] || zerocap measure "/dev/${DISK[$kind]}" --scratch 16MiB+16MiB --journal /host/journal >/tmp/measured 2>&1 ||
+            [ "$kind" = liar ] || { cat /tmp/measured; fail "measure $kind"; }
+        code=0
+        zerocap check "/dev/${DISK[$kind]}" >/tmp/said 2>&1 || code=$?
+        case $kind in fast) want=0 ;; slow) want=3 ;; none) want=4 ;; liar) want=6 ;; esac
+        check_eq $code $want "the $kind device is $(sed -n 's/^[a-z0-9]* //p' /tmp/said | head -n 1)"
+    done
+    settle
+}
+
+# dirty DISK : old data everywhere, nothing of it zero
+dirty() {
+    python3 - "/dev/$1" <<'PY'
+import mmap, os, random, sys
+fd = os.open(sys.argv[1], os.O_WRONLY | os.O_DIRECT)
+size = os.lseek(fd, 0, os.SEEK_END)
+block = mmap.mmap(-1, 1 << 20)
+block[:] = bytes(b | 1 for b in random.Random(3).randbytes(1 << 20))
+for offset in range(0, size, 1 << 20):
+    os.pwrite(fd, block, offset)
+PY
+    settle
+}
+
+# once DISK RIGHT CLIENT ARG... : TIME in ms and STATE (right, wrong or failed) of one run
+once() {
+    local disk=$1 right=$2 client=$3 from args=()
+    shift 3
+    dirty "$disk"
+    ${BEFORE:-:} "$disk"
+    sync; echo 3 >/proc/sys/vm/drop_caches
+    # A client gets the device last; "--" in its arguments stands for it, and a client on a file system gets none.
+    if [ -n "${BEFORE-}" ]; then args=("$@"); else
+        local seen='' a
+        for a in "$@"; do if [ "$a" = -- ]; then args+=("/dev/$disk"); seen=1; else args+=("$a"); fi; done
+        [ -n "$seen" ] || args+=("/dev/$disk")
+    fi
+    from=$(date +%s%N)
+    if "$CLIENTS/$client" "${args[@]}" >/tmp/client 2>&1; then STATE=; else STATE=failed; fi
+    TIME=$((($(date +%s%N) - from) / 1000000))
+    ${AFTER:-:} "$disk"
+    blockdev --flushbufs "/dev/$disk"; echo 3 >/proc/sys/vm/drop_caches
+    if [ -z "$STATE" ]; then if $right "$disk"; then STATE=right; else STATE=wrong; fi; else sed 's/^/      /' /tmp/client; fi
+    ${DONE:-:}
+    settle
+}
+
+# compare NAME RIGHT CLIENT ARG... : three ways on four devices
+compare() {
+    local name=$1 right=$2 client=$3 kind way time state best
+    shift 3
+    for kind in $KINDS; do
+        declare -A time=() state=()
+        for way in zero write verdict; do
+            if [ $way = verdict ]; then once "${DISK[$kind]}" "$right" "$client" "$@"; else
+                once "${DISK[$kind]}" "$right" "$client" --as $way "$@"
+            fi
+            time[$way]=$TIME state[$way]=$STATE
+        done
+        note "$name, $kind: trusting ${time[zero]} ms (${state[zero]}), writing ${time[write]} ms (${state[write]}), by verdict ${time[verdict]} ms (${state[verdict]})"
+        check_eq "${state[verdict]}" right "$name, $kind: by the verdict the data is right"
+        # Wrong data has no time: only ways that ended right are a comparison.
+        best=${time[write]}
+        [ "${state[zero]}" != right ] || [ "${time[zero]}" -ge "$best" ] || best=${time[zero]}
+        # The verdict itself costs a few processes under emulation.
+        if [ "${time[verdict]}" -le $((best * 5 / 4 + 400)) ]; then ok "$name, $kind: not slower by the verdict"; else
+            fail "$name, $kind: ${time[verdict]} ms by the verdict, $best ms without"
+        fi
+        case $kind in
+        fast) if [ $((time[verdict] * 3)) -lt $((time[write] * 2)) ]; then ok "$name, fast: faster by the verdict"; else
+            fail "$name, fast: ${time[verdict]} ms by the verdict, ${time[write]} ms by writing"
+        fi ;;
+        liar) check_eq "${state[zero]}" wrong "$name, liar: trusting the offload leaves old data" ;;
+        esac
+        ROWS+=("| $name | $kind | $(cell zero) | $(cell write) | **$(cell verdict)** |")
+    done
+}
+cell() { # of compare's variables
+    if [ "${state[$1]}" = right ]; then printf '%d.%02d s' $((time[$1] / 1000)) $((time[$1] % 1000 / 10)); else printf '%s data' "${state[$1]}"; fi
+}
+
+# clients_table : for the README
+clients_table() {
+    printf 'Linux %s in QEMU (TCG), %s; writing 24 ms/MiB, the slow device zeroes 96 ms/MiB\n\n' "$(uname -r)" "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+    printf '| client | device | trusting the offload | writing every zero | by the verdict |\n|---|---|---|---|---|\n'
+    printf '%s\n' "${ROWS[@]}"
+}

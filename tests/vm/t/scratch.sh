@@ -1,0 +1,95 @@
+#!/bin/bash
+# Where a test may write, and how it ends before its time: `gap` on a GPT disk beside data; a signal between acts puts back
+# and keeps nothing; progress on a terminal; a journal that an earlier test left is never thrown away.
+# vm: -n gap:256M:write_ms_per_mib=4 -n sig:64M:write_ms_per_mib=25,zero_ms_per_mib=5 -t 300
+. "${0%/*}/../lib.sh"
+install_rules
+J="--journal /host/journal"
+gap=$(disk gap) sig=$(disk sig)
+nothing_left() {
+    check "no journal, intent or partition is left" test -z "$(find /host/journal /var/lib/zerocap/intent /run/zerocap/intent -type f; ls -d /sys/block/"$1"/"$1"p250 2>/dev/null)"
+}
+
+# --- gap ---
+fill "$gap"
+check_exit 1 "no table: no gap" zerocap measure "/dev/$gap" --scratch gap $J
+check_has "$ERR" "no partition table" "and it says so"
+# From sector 208896 on free: 102 MiB to 240 MiB, and 20 MiB to 22 MiB. Only the second half of the large one reads zero.
+sfdisk -q "/dev/$gap" <<'T'
+label: gpt
+start=2048, size=38912
+start=45056, size=163840
+T
+wait_for 5 test -b "/dev/${gap}p2"; settle
+mkfs.ext4 -q "/dev/${gap}p2"; mkdir -p /mnt/a; mount "/dev/${gap}p2" /mnt/a; echo hello >/mnt/a/file; sync
+check_exit 1 "gaps that hold data are refused" zerocap measure "/dev/$gap" --scratch gap $J --dry-run
+check_has "$ERR" "hold data that no table claims" "and it says so"
+dd if=/dev/zero of="/dev/$gap" bs=1M seek=20 count=2 oflag=direct status=none
+dd if=/dev/zero of="/dev/$gap" bs=1M seek=102 count=64 oflag=direct status=none
+echo x | dd of="/dev/$gap" bs=512 seek=$(((102 + 64) * 2048)) conv=notrunc status=none
+sync; settle
+before=$(sum "$gap")
+check_exit 0 "the plan" zerocap measure "/dev/$gap" --scratch gap $J --dry-run
+check_has "$OUT" "the gap at byte $((102 << 20)) reads zero for 64 MiB" "the largest gap, and only as much of it as is used"
+check_has "$OUT" "two copies are good" "the table is part of the proof"
+check_exit 0 "measure in the gap, beside a mounted file system" zerocap measure "/dev/$gap" --scratch gap $J --json
+check_eq "$(json 'd["class"], d["measured"]["scratch"]' <<<"$OUT")" "('fast', 'gap')" "fast, and it says where"
+check_eq "$(sum "$gap")" "$before" "the whole device, tables and file system included, is as before"
+nothing_left "$gap"
+# A byte at the start of the large gap: the small one is next.
+printf x | dd of="/dev/$gap" bs=1 seek=$((102 << 20)) conv=notrunc status=none; sync; settle
+before=$(sum "$gap")
+check_exit 0 "the next gap" zerocap measure "/dev/$gap" --scratch gap $J --dry-run
+check_has "$OUT" "the gap at byte $((102 << 20)) is passed over" "the first is passed over"
+check_has "$OUT" "the gap at byte $((20 << 20)) reads zero for 2 MiB" "the second is taken"
+# One copy of the table damaged: nobody knows what is free.
+dd if=/dev/zero of="/dev/$gap" bs=512 seek=$((256 * 2048 - 1)) count=1 oflag=direct status=none; settle
+check_exit 1 "a damaged copy of the table is refused" zerocap measure "/dev/$gap" --scratch gap $J
+check_has "$ERR" "intact GPT" "and it says so"
+umount /mnt/a
+
+# --- signals ---
+fill "$sig"
+before=$(sum "$sig")
+for s in INT TERM HUP; do for wait in 0.4 2 4.5; do
+    # Through a shell of its own: bash has background jobs ignore SIGINT.
+    python3 - "$s" "$wait" "/dev/$sig" >/tmp/out 2>/tmp/err <<'P' &
+import os, signal, subprocess, sys, time
+p = subprocess.Popen(["zerocap", "measure", sys.argv[3], "--scratch", "16MiB+16MiB", "--journal", "/host/journal"])
+time.sleep(float(sys.argv[2]))
+p.send_signal(getattr(signal, "SIG" + sys.argv[1]))
+sys.exit(p.wait() % 256)
+P
+    wait $!; rc=$?
+    check_eq "$rc" 1 "SIG$s after $wait s: exit 1"
+    check_has "$(cat /tmp/err)" "interrupted; " "and it says so: $(cat /tmp/err)"
+    check_eq "$(sum "$sig")" "$before" "content as before"
+    nothing_left "$sig"
+done; done
+check_eq "$(ls /etc/zerocap/devices | wc -l)" 1 "nothing is kept: one file, of the other disk"
+check_exit 5 "and nothing is known" zerocap check "/dev/$sig"
+# systemd sends SIGTERM to the whole group: the acting child must live on for the put-back.
+zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J >/tmp/out 2>/tmp/err &
+pid=$!; sleep 2.5; pkill -TERM -f port-child; kill -TERM $pid; wait $pid
+check_has "$(cat /tmp/err)" "the content was put back" "a signal to parent and child alike"
+check_eq "$(sum "$sig")" "$before" "content as before"
+nothing_left "$sig"
+
+# --- what it says ---
+check_exit 0 "quiet, where nobody sits at a terminal" zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J --max-seconds 8
+check_eq "$ERR" "" "nothing on standard error"
+check_exit 0 "-v" zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J --max-seconds 8 -v
+check_has "$ERR" "pair 3: write " "a line a pair"
+script -qec "zerocap measure /dev/$sig --scratch 16MiB+16MiB $J --max-seconds 8" /tmp/typescript >/dev/null
+check "a progress line on a terminal" grep -aq 's more; pair [0-9]*: [0-9.]* times as fast, between' /tmp/typescript
+
+# --- a journal without its word ---
+mkdir -p /tmp/keep; zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J >/dev/null 2>&1 & pid=$!
+wait_for 20 sh -c 'ls /host/journal/*.journal'; sleep 2; kill -9 $pid; wait $pid 2>/dev/null
+wait_for 10 sh -c '! pgrep -f port-child'
+mv /var/lib/zerocap/intent/* /tmp/keep/; rm -f /run/zerocap/intent/*
+check_exit 1 "an earlier test's journal refuses a new test" zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J
+check_has "$ERR" "zerocap recover" "and names the cure"
+check "it is still there" test -n "$(ls /host/journal/*.journal)"
+check_exit 0 "recover" zerocap recover $J
+check_eq "$(sum "$sig")" "$before" "content as before"
