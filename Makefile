@@ -70,6 +70,9 @@ install:
 	install -D -m 0755 target/release/zerocap $(DESTDIR)$(BINDIR)/zerocap
 	install -d $(DESTDIR)$(UDEVDIR)/rules.d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d
 	sed 's,@BINDIR@,$(BINDIR),g' rules/90-zerocap.rules > $(DESTDIR)$(UDEVDIR)/rules.d/90-zerocap.rules
+	install -d $(DESTDIR)$(UDEVDIR)/hwdb.d
+	install -m 0644 rules/policy.d/*.toml $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d/
+	install -m 0644 rules/hwdb/*.hwdb $(DESTDIR)$(UDEVDIR)/hwdb.d/
 	for u in rules/units/*.service; do sed 's,@BINDIR@,$(BINDIR),g' $$u > $(DESTDIR)$(UNITDIR)/$${u##*/}; done
 	for m in man/*.8; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man8/$${m##*/}; done
 	for m in man/*.5; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man5/$${m##*/}; done

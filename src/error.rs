@@ -59,6 +59,14 @@ pub enum Error {
         /// What came back.
         what: String,
     },
+    /// Somebody asked the process to end: exit code 1.
+    #[error("{device}: interrupted; {what}")]
+    Interrupted {
+        /// The device node.
+        device: String,
+        /// In what state it is.
+        what: String,
+    },
     /// The content could not be put back; the journal is kept: exit code 1.
     #[error("{device}: not put back: {what}; the journal {journal} is kept")]
     NotPutBack {

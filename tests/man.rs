@@ -48,8 +48,13 @@ fn options(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The options of a verb, or of the whole program.
+/// The options of a verb and of its actions, or of the whole program.
 fn options_of(command: &Clap) -> BTreeSet<String> {
+    let actions = command.get_subcommands().filter(|c| c.get_name() != "help" && command.get_name() != "zerocap");
+    own_options(command).into_iter().chain(actions.flat_map(own_options)).collect()
+}
+
+fn own_options(command: &Clap) -> BTreeSet<String> {
     let long = command.get_arguments().filter_map(|a| a.get_long()).map(|l| format!("--{l}"));
     let short = command.get_arguments().filter_map(|a| a.get_short()).map(|s| format!("-{s}"));
     long.chain(short).collect()

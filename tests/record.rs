@@ -56,7 +56,7 @@ fn a_recording_of_a_recording_answers_byte_for_byte() {
     for machine in machines() {
         let name = machine.file_name().unwrap().to_str().unwrap();
         // A machine of many small devices is covered by a few of each form.
-        for device in devices(&machine).into_iter().take(12) {
+        for device in devices(&machine).into_iter().take(5) {
             let dir = temporary.path().join(format!("{name}-{device}"));
             record(Some(&machine), &device, &dir, &["--with-serials"]);
             let (was, is) = (answers(Some(&machine), &device), answers(Some(&dir), &device));
@@ -64,7 +64,7 @@ fn a_recording_of_a_recording_answers_byte_for_byte() {
             count += 1;
         }
     }
-    assert!(count > 60, "{count} devices");
+    assert!(count > 50, "{count} devices");
 }
 
 /// Where two documents differ, as paths; arrays are compared by place.
@@ -97,7 +97,7 @@ fn without_serial_numbers_all_but_the_names_stays() {
     let temporary = tempfile::tempdir().unwrap();
     for machine in machines() {
         let name = machine.file_name().unwrap().to_str().unwrap();
-        for device in devices(&machine).into_iter().take(12) {
+        for device in devices(&machine).into_iter().take(5) {
             let dir = temporary.path().join(format!("{name}-{device}"));
             record(Some(&machine), &device, &dir, &[]);
             let (was, is) = (answers(Some(&machine), &device), answers(Some(&dir), &device));

@@ -1,42 +1,85 @@
 //! `zerocap check`.
 
 use crate::cli::{print, remark};
-use crate::error::Result;
-use crate::jobs::check::{self, Requirement};
+use crate::error::{Error, Result};
+use crate::jobs::check::{self, Answer, Request, Requirement};
 use crate::jobs::Env;
 use crate::output::detail;
 use std::io::Write;
 
-/// The verdict of one device as an exit code
+/// The verdict of a device, or of what a path lies on, as an exit code
 ///
-/// 0 fast, 3 slow, 4 none, 5 unknown, 6 broken, 7 a requirement is not met.
+/// 0 fast, 3 slow, 4 none, 5 unknown, 6 broken, 7 a requirement is not met, 8 the device is fast but this path cannot use
+/// it (file system, kernel, knob).
 #[derive(Debug, clap::Args)]
 pub struct Check {
-    /// The device; a partition stands for its disk
-    #[arg(value_name = "DEV")]
-    device: String,
+    /// A device (a partition stands for its disk), or a file, directory or mount point
+    #[arg(value_name = "DEV|PATH")]
+    target: String,
     /// Exit with 7 unless this holds; may be given several times
     #[arg(long, value_name = "WHAT")]
     require: Vec<Requirement>,
-    /// Print nothing
+    /// Exit with 7 if the measurement is older: a number with s, m, h, d or w
+    #[arg(long, value_name = "DURATION")]
+    max_age: Option<String>,
+    /// Print nothing on standard output
     #[arg(short, long)]
     quiet: bool,
-    /// The document of format 1
+    /// The document of format 1; for a path, the answer for a path
     #[arg(long, conflicts_with = "quiet")]
     json: bool,
+}
+
+/// Seconds of a duration: a number and `s`, `m`, `h`, `d` or `w`; without a letter, seconds.
+fn duration(text: &str) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let scale = match unit {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(scale)
 }
 
 impl Check {
     /// Runs the verb.
     pub fn run(&self, env: &Env) -> Result<u8> {
-        let checked = check::run(env, &self.device, &self.require, &mut remark)?;
+        let max_age = self.max_age.as_deref().map(|text| {
+            duration(text).ok_or_else(|| {
+                Error::Usage("--max-age: not a duration; a number with s, m, h, d or w, like 30d".to_owned())
+            })
+        });
+        let max_age = max_age.transpose()?;
+        let request = Request { typed: &self.target, require: &self.require, max_age };
+        let checked = check::run(env, &request, &mut remark)?;
         if !self.quiet {
-            print(|out| match self.json {
-                true => writeln!(out, "{}", checked.document.json()),
-                false => writeln!(out, "{}", detail::sentence(&checked.document)),
+            print(|out| match &checked.answer {
+                Answer::Device(document) if self.json => writeln!(out, "{}", document.json()),
+                Answer::Device(document) => writeln!(out, "{}", detail::sentence(document)),
+                Answer::Path(answer) if self.json => writeln!(out, "{}", answer.json()),
+                Answer::Path(answer) => answer.write(out),
             })?;
-            checked.unmet.iter().for_each(|r| remark(&format!("not met: {}", r.as_str())));
+            checked.unmet.iter().for_each(|r| remark(&format!("not met: {r}")));
         }
         Ok(checked.code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::duration;
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("90"), Some(90));
+        assert_eq!(duration("30d"), Some(2_592_000));
+        assert_eq!(duration("2w"), Some(1_209_600));
+        for bad in ["", "d", "1y", "1.5d", "-1d", "1 d", "99999999999999999999w"] {
+            assert_eq!(duration(bad), None, "{bad}");
+        }
     }
 }

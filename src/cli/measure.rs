@@ -1,26 +1,33 @@
 //! `zerocap measure`.
 
-use crate::cli::{print, remark};
+mod talk;
+
+use crate::cli::print;
 use crate::error::{exit, Error, Result};
 use crate::jobs::measure::{self, Answer, Request};
-use crate::jobs::Env;
+use crate::jobs::{measure_auto, Env};
 use crate::output::detail;
 use crate::units::parse_size;
 use std::io::Write;
 use std::path::PathBuf;
+use talk::Talk;
 
 /// The timed and verified test; keeps and publishes the verdict
 ///
 /// Writes to the scratch range only, and puts its content back. WHERE is a partition of DEV (/dev/…), `label` (the GPT
-/// partition named zerocap-scratch), or OFFSET+LENGTH in bytes (suffixes KiB, MiB, GiB).
+/// partition named zerocap-scratch), `gap` (space between GPT partitions that reads zero), or OFFSET+LENGTH in bytes
+/// (suffixes KiB, MiB, GiB).
 #[derive(Debug, clap::Args)]
 pub struct Measure {
     /// The whole device
     #[arg(value_name = "DEV")]
     device: String,
     /// Where the test may write
-    #[arg(long, value_name = "WHERE")]
-    scratch: String,
+    #[arg(long, value_name = "WHERE", required_unless_present = "auto")]
+    scratch: Option<String>,
+    /// Where the policy says that an automatic test may write
+    #[arg(long, conflicts_with = "scratch")]
+    auto: bool,
     /// Print the proof and the plan, write nothing
     #[arg(long)]
     dry_run: bool,
@@ -36,7 +43,7 @@ pub struct Measure {
     /// Seconds for the test, put-back not counted
     #[arg(long, value_name = "N", default_value_t = 60)]
     max_seconds: u64,
-    /// Seconds after which a call counts as not answered [default: four times the device's own timeout]
+    /// Seconds after which a call counts as not answered [default: from the device's own timeout]
     #[arg(long, value_name = "N")]
     deadline: Option<u64>,
     /// A line a pair on standard error
@@ -53,16 +60,21 @@ impl Measure {
         let usage = |what: String| Error::Usage(what);
         let request = Request {
             device: self.device.clone(),
-            place: self.scratch.parse().map_err(|e| usage(format!("--scratch: {e}")))?,
+            place: match &self.scratch {
+                Some(scratch) => scratch.parse().map_err(|e| usage(format!("--scratch: {e}")))?,
+                None => measure_auto::place(env, &self.device)?,
+            },
             thin_ok: self.thin_ok,
             dry_run: self.dry_run,
             journal: self.journal.clone(),
             max_bytes: parse_size(&self.max_bytes).ok_or_else(|| usage("--max-bytes: not a size".to_owned()))?,
             max_seconds: self.max_seconds,
             deadline: self.deadline,
-            verbose: self.verbose,
         };
-        let answer = measure::run(env, &request, &mut remark)?;
+        let mut talk = Talk::new(self.verbose);
+        let answer = measure::run(env, &request, &mut talk);
+        talk.end();
+        let answer = answer?;
         print(|out| match &answer {
             Answer::Planned(lines) if self.json => {
                 writeln!(out, "{}", serde_json::to_string(lines).unwrap_or_default())

@@ -1,12 +1,17 @@
 //! The command line: what was typed becomes a request, one job is called, its result is rendered. Decides nothing else.
 
 pub mod check;
+pub mod completions;
+pub mod estimate;
+pub mod is_zero;
 pub mod measure;
+pub mod policy;
 pub mod probe;
 pub mod record;
 pub mod recover;
 pub mod selftest;
 pub mod show;
+pub mod tune;
 
 use crate::error::{exit, Error, Result};
 use crate::jobs::{udev_event, Env};
@@ -44,9 +49,14 @@ enum Verb {
     Probe(probe::Probe),
     Measure(measure::Measure),
     Check(check::Check),
+    Estimate(estimate::Estimate),
+    IsZero(is_zero::IsZero),
     Record(record::Record),
     Recover(recover::Recover),
+    Tune(tune::Tune),
+    Policy(policy::Policy),
     Selftest(selftest::Selftest),
+    Completions(completions::Completions),
     Udev(UdevHelp),
 }
 
@@ -84,6 +94,9 @@ fn verb(cli: &Cli) -> Result<u8> {
     if let Verb::Selftest(v) = &cli.verb {
         return v.run();
     }
+    if let Verb::Completions(v) = &cli.verb {
+        return v.run();
+    }
     let roots = Roots::new(cli.places.root.as_deref(), cli.places.state.as_deref())?;
     // Queue files of the running system are read in a child with a deadline.
     let env = Env { roots: Roots { system: roots.system.guarded(), state: roots.state } };
@@ -92,9 +105,14 @@ fn verb(cli: &Cli) -> Result<u8> {
         Verb::Probe(v) => v.run(&env),
         Verb::Measure(v) => v.run(&env),
         Verb::Check(v) => v.run(&env),
+        Verb::Estimate(v) => v.run(&env),
+        Verb::IsZero(v) => v.run(&env),
         Verb::Record(v) => v.run(&env),
         Verb::Recover(v) => v.run(&env),
+        Verb::Tune(v) => v.run(&env),
+        Verb::Policy(v) => v.run(&env),
         Verb::Selftest(v) => v.run(),
+        Verb::Completions(v) => v.run(),
         Verb::Udev(v) => {
             let event = udev_event::Event::from_environment();
             match udev_event::run(&env, &v.node, &event) {

@@ -9,6 +9,7 @@ pub mod field;
 pub mod nvme;
 pub mod nvme_rows;
 pub mod page;
+pub mod path;
 pub mod provisioning;
 pub mod queue;
 pub mod scsi;

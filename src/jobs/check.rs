@@ -1,10 +1,19 @@
-//! `zerocap check`: the verdict of one device as an exit code.
+//! `zerocap check`: the verdict of a device, or of the devices below a path, as an exit code.
 
-use crate::error::{exit, Result};
+use crate::device::display::escape_str;
+use crate::device::Device;
+use crate::error::{exit, Error, Result};
+use crate::facts::path::{self, Can, OnPath, Place};
 use crate::facts::Depth;
-use crate::jobs::{find, picture, publish, Env};
+use crate::jobs::check_age::{self, Age};
+use crate::jobs::check_target::{self, Target};
+use crate::jobs::{picture, publish, Env};
+use crate::machine::clock;
+use crate::machine::port::Port;
+use crate::output::path_answer::{PathAnswer, PathDevice};
 use crate::output::Document;
-use crate::words::{Basis, Class};
+use crate::verdict::expected::weakest_of;
+use crate::words::{Basis, Class, Method};
 
 /// What a caller can require besides the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -33,49 +42,152 @@ impl Requirement {
         }
     }
 
-    fn met(self, d: &Document, knob: Option<u64>) -> bool {
+    fn met(self, one: &One) -> bool {
+        let d = &one.document;
         match self {
             Requirement::Measured => d.basis == Some(Basis::Measured),
             Requirement::Verified => d.zeroes_verified == Some(true),
             Requirement::Fast => d.class == Class::Fast,
-            Requirement::KnobOn => knob.is_some_and(|k| k > 0),
-            Requirement::WriteZeroes => d.methods.iter().any(|m| {
-                m.method == crate::words::Method::WriteZeroes && m.error.is_none() && m.verified == Some(true)
-            }),
+            Requirement::KnobOn => one.knob.is_some_and(|k| k > 0),
+            Requirement::WriteZeroes => d
+                .methods
+                .iter()
+                .any(|m| m.method == Method::WriteZeroes && m.error.is_none() && m.verified == Some(true)),
         }
     }
 }
 
-/// The answer: the document, the exit code, and the requirements that are not met.
-#[derive(Debug)]
-pub struct Checked {
-    /// The document.
-    pub document: Document,
-    /// The exit code of zerocap(8).
-    pub code: u8,
-    /// Requirements that are not met.
-    pub unmet: Vec<Requirement>,
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// A device, a partition, or a path of a file, directory or mount point.
+    pub typed: &'a str,
+    /// What has to hold.
+    pub require: &'a [Requirement],
+    /// The most seconds that a measurement may be old.
+    pub max_age: Option<u64>,
 }
 
-/// Checks one device; a partition stands for its disk.
-pub fn run(env: &Env, typed: &str, require: &[Requirement], remark: &mut dyn FnMut(&str)) -> Result<Checked> {
-    let device = find::named(env, typed)?;
+/// The answer.
+#[derive(Debug)]
+pub struct Checked {
+    /// What was found.
+    pub answer: Answer,
+    /// The exit code of zerocap(8).
+    pub code: u8,
+    /// The words of the requirements that are not met.
+    pub unmet: Vec<String>,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub enum Answer {
+    /// The document of a device.
+    Device(Box<Document>),
+    /// Of a path.
+    Path(Box<PathAnswer>),
+}
+
+/// One device that was looked at.
+struct One {
+    document: Document,
+    knob: Option<u64>,
+}
+
+/// Checks a device or a path.
+pub fn run(env: &Env, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -> Result<Checked> {
+    match check_target::of(env, request.typed)? {
+        Target::Device(device) => {
+            let one = look(env, env.port().as_mut(), &device, remark);
+            let unmet = unmet(env, request, std::slice::from_ref(&one), None, remark);
+            let code = code(one.document.class, &unmet, None);
+            Ok(Checked { answer: Answer::Device(Box::new(one.document)), code, unmet })
+        }
+        Target::Path(on) => on_path(env, request, &on, remark),
+    }
+}
+
+fn on_path(env: &Env, request: &Request<'_>, on: &OnPath, remark: &mut dyn FnMut(&str)) -> Result<Checked> {
+    let root = &env.roots.system;
+    let devices = match &on.place {
+        Place::Devices(devices) => devices,
+        Place::NoDevice(why) => {
+            return Err(Error::NoDevice { path: escape_str(request.typed), what: why.clone() });
+        }
+        Place::Unknown(why) => {
+            let what = format!("the device below it cannot be told: {why}; name the device");
+            return Err(Error::NoDevice { path: escape_str(request.typed), what });
+        }
+    };
+    let can = path::can_write_zeroes(root, on);
+    let mut port = env.port();
+    let ones: Vec<One> = devices.iter().map(|d| look(env, port.as_mut(), d, remark)).collect();
+    let class = weakest_of(ones.iter().map(|o| o.document.class)).unwrap_or(Class::Unknown);
+    let unmet = unmet(env, request, &ones, Some(&can), remark);
+    let code = code(class, &unmet, Some(&can));
+    let below = |device: &Device, one: One| PathDevice {
+        leaves: path::leaves(root, device).iter().map(|l| escape_str(l)).collect(),
+        verdict: one.document,
+    };
+    let below = devices.iter().zip(ones).map(|(device, one)| below(device, one)).collect();
+    Ok(Checked { answer: Answer::Path(Box::new(PathAnswer::new(on, &can, class, below))), code, unmet })
+}
+
+/// One device: what is published where the rest may not be asked, else looked at anew.
+pub(crate) fn document(env: &Env, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> Document {
     let root = &env.roots.system;
     let privileged = !env.roots.is_live() || rustix::process::geteuid().is_root();
     let published = || publish::read(env, device.devnum?, root.number(&device.attr("diskseq")).get());
-    let document = match (!privileged).then(published).flatten() {
+    match (!privileged).then(published).flatten() {
         Some(document) => document,
-        None => picture::of(env, env.port().as_mut(), &device, Depth::Claims, remark).document,
-    };
-    let knob = root.number(&device.attr("queue/write_zeroes_unmap_max_bytes")).get();
-    let unmet: Vec<Requirement> = require.iter().copied().filter(|r| !r.met(&document, knob)).collect();
-    let code = match document.class {
+        None => picture::of(env, port, device, Depth::Claims, remark).document,
+    }
+}
+
+fn look(env: &Env, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> One {
+    let knob = env.roots.system.number(&device.attr("queue/write_zeroes_unmap_max_bytes")).get();
+    One { document: document(env, port, device, remark), knob }
+}
+
+/// The requirements that are not met, each by all devices.
+fn unmet(
+    env: &Env,
+    request: &Request<'_>,
+    ones: &[One],
+    can: Option<&Can>,
+    remark: &mut dyn FnMut(&str),
+) -> Vec<String> {
+    // What was tried on the device must be possible on the path too.
+    let reachable = |r: Requirement| r != Requirement::WriteZeroes || matches!(can, None | Some(Can::Yes));
+    let met = |r: Requirement| reachable(r) && ones.iter().all(|o| r.met(o));
+    let mut unmet: Vec<String> = request.require.iter().filter(|r| !met(**r)).map(|r| r.as_str().to_owned()).collect();
+    if let Some(most) = request.max_age {
+        let mut old = false;
+        for one in ones {
+            match check_age::of(env, &one.document, &clock::now_utc(), remark) {
+                Age::NotMeasured => {}
+                Age::Seconds(age) => old |= age > most,
+                Age::Unknown(why) => {
+                    remark(&why);
+                    old = true;
+                }
+            }
+        }
+        if old {
+            unmet.push("max-age".to_owned());
+        }
+    }
+    unmet
+}
+
+fn code(class: Class, unmet: &[String], can: Option<&Can>) -> u8 {
+    match (class, can) {
         _ if !unmet.is_empty() => exit::REQUIREMENT,
-        Class::Fast => exit::OK,
-        Class::Slow => exit::SLOW,
-        Class::None => exit::NONE,
-        Class::Unknown => exit::UNKNOWN,
-        Class::Broken => exit::BROKEN,
-    };
-    Ok(Checked { document, code, unmet })
+        (Class::Fast, None | Some(Can::Yes)) => exit::OK,
+        (Class::Fast, Some(Can::No(_) | Can::Written(_))) => exit::PATH_CANNOT,
+        (Class::Fast, Some(Can::Unknown(_))) | (Class::Unknown, _) => exit::UNKNOWN,
+        (Class::Slow, _) => exit::SLOW,
+        (Class::None, _) => exit::NONE,
+        (Class::Broken, _) => exit::BROKEN,
+    }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// Where a device's measurement is kept: the directory, and the file's name; `None` where the device has neither an
 /// identity nor a number.
-fn place(env: &Env, facts: &Facts) -> Option<(LiveDurable, String)> {
+pub(crate) fn place(env: &Env, facts: &Facts) -> Option<(LiveDurable, String)> {
     match (&facts.names.identity, facts.device.devnum) {
         (Some(identity), _) => {
             Some((LiveDurable::new(env.roots.devices(), 0o644), format!("{}.json", identity.file_name())))

@@ -1,12 +1,19 @@
 //! What the program does, one job a file: each ties layers together and gives a result that `cli` renders.
 
 pub mod check;
+pub mod check_age;
+pub mod check_target;
+pub mod estimate;
 pub mod find;
 pub mod intent;
+pub mod is_zero;
 pub mod kept;
 pub mod measure;
+pub mod measure_auto;
+pub mod model;
 pub mod picture;
 pub mod policies;
+pub mod policy;
 pub mod publish;
 pub mod record;
 pub mod record_result;
@@ -14,6 +21,7 @@ pub mod recover;
 pub mod selftest;
 pub mod settings;
 pub mod show;
+pub mod tune;
 pub mod udev_event;
 
 use crate::machine::child::ChildPort;

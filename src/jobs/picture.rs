@@ -3,12 +3,12 @@
 use crate::device::Device;
 use crate::error::Result;
 use crate::facts::{self, Depth, Facts};
-use crate::jobs::{find, intent, kept, policies, settings, Env};
+use crate::jobs::{find, intent, kept, model, policies, settings, Env};
 use crate::machine::nodes;
 use crate::machine::port::Port;
 use crate::output::Document;
 use crate::policy::Policy;
-use crate::verdict::context::{self, Context, MemberView};
+use crate::verdict::context::{self, Context, MemberView, ModelEntry};
 use crate::verdict::{decide, Verdict};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -44,7 +44,25 @@ pub fn among(
     shared: &dyn Fn(&Facts) -> bool,
     remark: &mut dyn FnMut(&str),
 ) -> Picture {
-    let mut look = Look { env, port, depth, shared, remark, seen: BTreeMap::new() };
+    let model = |facts: &Facts, _| model::known(env, facts);
+    look(&mut Look { env, port, depth, shared, remark, model: &model, seen: BTreeMap::new() }, device)
+}
+
+/// As [`of`], at an event: the model entry of the device itself comes with the event, before udev's database has it.
+pub fn at_event(
+    env: &Env,
+    port: &mut dyn Port,
+    device: &Device,
+    depth: Depth,
+    entry: Option<&ModelEntry>,
+    remark: &mut dyn FnMut(&str),
+) -> Picture {
+    let shared = |facts: &Facts| same_identity(env, facts).is_ok_and(|names| !names.is_empty());
+    let model = |facts: &Facts, level| if level == 0 { entry.cloned() } else { model::known(env, facts) };
+    look(&mut Look { env, port, depth, shared: &shared, remark, model: &model, seen: BTreeMap::new() }, device)
+}
+
+fn look(look: &mut Look<'_>, device: &Device) -> Picture {
     let decided = look.decided(device, 0);
     // The memory of the way down ends here, so that nothing else holds the device that was asked for.
     look.seen.clear();
@@ -61,6 +79,8 @@ struct Look<'a> {
     depth: Depth,
     shared: &'a dyn Fn(&Facts) -> bool,
     remark: &'a mut dyn FnMut(&str),
+    /// The model entry of a device, by its level in the stack.
+    model: &'a dyn Fn(&Facts, usize) -> Option<ModelEntry>,
     /// Members looked at, by name; `None` while one is being looked at, so that a ring ends.
     seen: BTreeMap<String, Option<Rc<Decided>>>,
 }
@@ -116,7 +136,8 @@ impl Look<'_> {
             shared: look_around && (self.shared)(&facts),
             interrupted: interrupted(self.env, &facts),
             set_by_admin: settings::foreign(self.env, &facts),
-            ..Context::default()
+            model: (self.model)(&facts, level),
+            hazard: None,
         };
         let verdict = decide(&facts, &members, measurement.as_ref(), &policy, &context);
         let (rotating, unmaps) = (context::rotating(&facts, &members), context::unmaps(&facts, &members));

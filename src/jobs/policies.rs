@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::facts::Facts;
 use crate::jobs::Env;
 use crate::machine::durable::{Durable, LiveDurable};
-use crate::policy::matcher::{self, Dir, Subject};
+use crate::policy::matcher::{self, Applied, Dir, Subject};
 use crate::policy::{format, Policy};
 
 /// All rules, in the order in which the last wins, and what was wrong with the files.
@@ -31,12 +31,18 @@ pub fn rules(env: &Env) -> Result<(Vec<format::Rule>, Vec<String>)> {
 
 /// The policy of one device, and what was wrong.
 pub fn of(env: &Env, facts: &Facts) -> (Policy, Vec<String>) {
+    let (policy, _, problems) = traced(env, facts);
+    (policy, problems)
+}
+
+/// The policy of one device, which file and line each wish of it came from, and what was wrong.
+pub fn traced(env: &Env, facts: &Facts) -> (Policy, Vec<Applied>, Vec<String>) {
     let (rules, mut problems) = match rules(env) {
         Ok(found) => found,
-        Err(e) => return (Policy::default(), vec![e.to_string()]),
+        Err(e) => return (Policy::default(), Vec::new(), vec![e.to_string()]),
     };
     if rules.is_empty() {
-        return (Policy::default(), problems);
+        return (Policy::default(), Vec::new(), problems);
     }
     let names = &facts.names;
     let node = facts.device.node();
@@ -50,7 +56,7 @@ pub fn of(env: &Env, facts: &Facts) -> (Policy, Vec<String>) {
         driver: names.driver.known().map(String::as_str),
         identity: names.identity.as_ref().map(|i| i.as_str()),
     };
-    let (policy, _, wrong) = matcher::resolve(&rules, &subject);
+    let (policy, applied, wrong) = matcher::resolve(&rules, &subject);
     problems.extend(wrong);
-    (policy, problems)
+    (policy, applied, problems)
 }

@@ -2,7 +2,7 @@
 
 use crate::facts::Facts;
 use crate::measure::stats::{self, Decision};
-use crate::measure::trial::{End, MethodRun, Outcome};
+use crate::measure::outcome::{End, MethodRun, Outcome};
 use crate::units::rate;
 use crate::verdict::fingerprint;
 use crate::verdict::measurement::{Hints, Measurement, MethodResult, RecordedHazard, Speedup, TestFinding, FORMAT};
@@ -46,6 +46,7 @@ pub fn blank(facts: &Facts, conditions: &Conditions) -> Measurement {
         fast_ratio: conditions.fast_ratio,
         methods: Vec::new(),
         hints: Hints::default(),
+        zeroing_mode: None,
         hazard: None,
         findings: Vec::new(),
         limits: fingerprint::limits(facts),
@@ -141,25 +142,15 @@ fn findings(run: &Outcome) -> Vec<TestFinding> {
         .iter()
         .map(|line| TestFinding { code: FindingCode::LimitsChangedByTest, text: line.clone() })
         .collect();
-    let ratio = |method| run.methods.iter().find(|r| r.method == method && r.error.is_none()).and_then(|r| r.ratio);
-    if let (Some(punch), Some(zeroes)) = (ratio(Method::PunchHole), ratio(Method::WriteZeroes)) {
-        if (punch / zeroes - 1.0).abs() > 0.25 {
-            let text = format!("punch-hole is {punch:.2} times as fast as writing, write-zeroes {zeroes:.2} times");
-            found.push(TestFinding { code: FindingCode::MethodsDisagree, text });
-        }
+    if let Some((punch, zeroes)) = run.disagreement() {
+        let text = format!("punch-hole is {punch:.2} times as fast as writing, write-zeroes {zeroes:.2} times");
+        found.push(TestFinding { code: FindingCode::MethodsDisagree, text });
     }
-    // Per byte: zeroing and then writing over it, against writing twice.
-    let per_byte = |(bytes, took): (u64, crate::units::Nanos)| (bytes > 0).then(|| took.0 as f64 / bytes as f64);
-    let zeroed = run.methods.iter().find(|r| r.method == Method::PunchHole).and_then(|r| per_byte(r.zeroed));
-    if let (Some(zero), Some(over), Some(write)) = (zeroed, per_byte(run.overwritten), per_byte(run.written)) {
-        let by_zeroing = run.pairs.decision() == Decision::Above;
-        if by_zeroing && zero + over > 2.0 * write {
-            let text = format!(
-                "zeroing and then writing takes {:.1} times as long as writing twice: what zeroing saves, the next write pays",
-                (zero + over) / (2.0 * write)
-            );
-            found.push(TestFinding { code: FindingCode::DeferredCost, text });
-        }
+    if let Some(times) = run.deferred_cost() {
+        let text = format!(
+            "zeroing and then writing takes {times:.1} times as long as writing twice: what zeroing saves, the next write pays"
+        );
+        found.push(TestFinding { code: FindingCode::DeferredCost, text });
     }
     found
 }

@@ -79,9 +79,8 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
         max_bytes: 512 * MIB,
         max_seconds: 60,
         deadline: None,
-        verbose: false,
     };
-    let document = match measure::run(&env, &request, &mut |_| {})? {
+    let document = match measure::run(&env, &request, &mut |_: &str| {})? {
         Answer::Verdict(document) => document,
         Answer::Planned(_) => return Err(Error::Usage("a plan where a test was asked for".to_owned())),
     };
@@ -91,7 +90,7 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
     steps
         .push(("the whole device holds what it held before".to_owned(), loop_device::content(&device.node)? == before));
     let found = find::named(&env, &device.node)?;
-    let event = Event { action: "change".to_owned(), devnum: found.devnum };
+    let event = Event { action: "change".to_owned(), devnum: found.devnum, ..Event::default() };
     let lines = udev_event::run(&env, &device.node, &event).unwrap_or_else(|e| e);
     let wanted = format!("ZEROCAP_CLASS={}", document.class);
     steps.push((format!("an event answers from what was kept: {wanted}"), lines.lines().any(|l| l == wanted)));

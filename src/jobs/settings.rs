@@ -1,30 +1,55 @@
-//! What zerocap last wrote to each tunable: `/run/zerocap/set/<major>:<minor>`, written at the event that prints `_SET_`.
-//! It tells our own value from an administrator's.
+//! What zerocap last wrote to each tunable: `/run/zerocap/set/<major>:<minor>`, written at the event that prints `_SET_`,
+//! and before `tune apply` writes. It tells our own value from an administrator's. Changed under a lock.
 
 use crate::device::Devnum;
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::jobs::Env;
 use crate::machine::durable::{Durable, LiveDurable};
-use crate::tunable::{plan, Row, MANAGED};
+use crate::machine::lock::Lock;
+use crate::tunable::plan::{Last, Plan};
+use crate::tunable::{managed, plan, Row};
 use std::collections::BTreeMap;
 
-/// By the tunable's name.
-pub type Record = BTreeMap<String, plan::Last>;
+/// What was written to the tunables of one device.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Record {
+    /// The disk's sequence number: a device number is reused, this is not.
+    pub diskseq: Option<u64>,
+    /// By the tunable's name.
+    pub tunables: BTreeMap<String, Last>,
+}
+
+impl Record {
+    /// What was written to a tunable.
+    pub fn of(&self, row: &Row) -> Option<&Last> {
+        self.tunables.get(row.name)
+    }
+}
 
 fn files(env: &Env) -> LiveDurable {
     LiveDurable::volatile(env.roots.run().join("set"), 0o644)
 }
 
-/// The record of a device; empty where nothing was written.
-pub fn read(env: &Env, devnum: Devnum) -> Record {
-    let bytes = files(env).read(&devnum.to_string()).ok().flatten();
-    bytes.and_then(|b| serde_json::from_slice(&b).ok()).unwrap_or_default()
+/// The record of a device; empty where nothing was written to this very disk.
+pub fn read(env: &Env, facts: &Facts) -> Record {
+    let diskseq = facts.names.diskseq.get();
+    let bytes = facts.device.devnum.and_then(|devnum| files(env).read(&devnum.to_string()).ok().flatten());
+    let record: Option<Record> = bytes.and_then(|b| serde_json::from_slice(&b).ok());
+    record.filter(|r| r.diskseq == diskseq).unwrap_or_else(|| Record { diskseq, ..Record::default() })
 }
 
-/// Records what is about to be written.
-pub fn write(env: &Env, devnum: Devnum, record: &Record) -> Result<()> {
-    files(env).replace(&devnum.to_string(), &serde_json::to_vec(record).unwrap_or_default())
+/// Changes the record of a device under the lock; nothing is written where nothing changes.
+pub fn update(env: &Env, facts: &Facts, change: impl FnOnce(&mut Record)) -> Result<()> {
+    let Some(devnum) = facts.device.devnum else { return Ok(()) };
+    let _lock = Lock::take(&env.roots.run().join("lock"), "set")?;
+    let before = read(env, facts);
+    let mut after = before.clone();
+    change(&mut after);
+    if after == before {
+        return Ok(());
+    }
+    files(env).replace(&devnum.to_string(), &serde_json::to_vec(&after).unwrap_or_default())
 }
 
 /// Forgets a device that is gone.
@@ -32,47 +57,58 @@ pub fn remove(env: &Env, devnum: Devnum) -> Result<()> {
     files(env).remove(&devnum.to_string())
 }
 
-/// What a tunable is now and what the kernel would have it be, from facts that were read already.
-fn values(facts: &Facts, row: &Row) -> (Option<String>, Option<String>) {
-    match row.name {
-        "write_zeroes_unmap_max_bytes" => {
-            let text = |f: &crate::fact::Fact<u64>| f.get().map(|n| n.to_string());
-            (text(&facts.queue.unmap), text(&facts.queue.unmap_hw))
-        }
-        _ => (None, None),
-    }
-}
-
-/// Tunables that hold a value which neither the kernel nor zerocap put there, a text each.
+/// Tunables that hold a value which neither the kernel nor zerocap put there, a text each. A `zeroing_mode` of somebody else
+/// has a finding of its own, and the kernel takes it back at the next close.
 pub fn foreign(env: &Env, facts: &Facts) -> Vec<String> {
-    let differing = MANAGED.iter().filter_map(|row| {
-        let (now, default) = values(facts, row);
-        let (now, default) = (now?, default?);
+    let differing = managed().filter(|row| !row.lost_on_events(facts) || facts.scsi().is_none()).filter_map(|row| {
+        let (now, default) = (row.now(facts).known()?.clone(), row.kernel(facts)?);
         (now != default).then_some((row, now, default))
     });
     // The record is looked at only where a value is not the kernel's.
     differing
-        .filter(|(row, now, _)| {
-            let record = facts.device.devnum.map(|d| read(env, d)).unwrap_or_default();
-            record.get(row.name).is_none_or(|last| last.wrote != *now)
-        })
+        .filter(|(row, now, _)| read(env, facts).of(row).is_none_or(|last| last.wrote != *now))
         .map(|(row, now, default)| {
             format!("{} is {now}; neither the kernel ({default}) nor zerocap put it there: it is left alone", row.path)
         })
         .collect()
 }
 
-/// Plans one tunable of a device: whether the wanted value is to be written now.
-pub fn plan(facts: &Facts, row: &Row, wanted: &str, record: &Record) -> plan::Plan {
-    let (now, default) = values(facts, row);
-    plan::plan(now.as_deref(), default.as_deref(), wanted, record.get(row.name))
+/// Plans one tunable of a device, by hand or at an event.
+pub fn plan(facts: &Facts, row: &Row, wanted: &str, record: &Record, event: bool) -> Plan {
+    let (now, default) = (row.now(facts), row.kernel(facts));
+    let (now, default) = (now.known().map(String::as_str), default.as_deref());
+    if event {
+        plan::at_event(now, default, wanted, record.of(row), row.lost_on_events(facts))
+    } else {
+        plan::plan(now, default, wanted, record.of(row))
+    }
 }
 
 /// Notes that a value is about to be written, keeping what was found before the first write.
 pub fn note(facts: &Facts, row: &Row, wanted: &str, record: &mut Record) {
-    let found = match record.get(row.name) {
+    let found = match record.of(row) {
         Some(last) => last.found.clone(),
-        None => values(facts, row).0.unwrap_or_default(),
+        None => row.now(facts).known().cloned().unwrap_or_default(),
     };
-    record.insert(row.name.to_owned(), plan::Last { found, wrote: wanted.to_owned() });
+    let (wrote, wanted) = (wanted.to_owned(), wanted.to_owned());
+    record.tunables.insert(row.name.to_owned(), Last { found, wrote, wanted, put_back: false });
+}
+
+/// Notes what is there and what is wanted where the record speaks of the tunable and nothing is written: a value that
+/// somebody puts there later is then not taken for our own, and the next other wish is a new one.
+pub fn seen(facts: &Facts, row: &Row, wanted: &str, record: &mut Record) {
+    let Some(last) = record.tunables.get_mut(row.name) else { return };
+    if let Some(now) = row.now(facts).known() {
+        last.wrote.clone_from(now);
+    }
+    if last.wanted != wanted {
+        (last.wanted, last.put_back) = (wanted.to_owned(), false);
+    }
+}
+
+/// Whether [`seen`] would change the record.
+pub fn news(facts: &Facts, row: &Row, wanted: &str, record: &Record) -> bool {
+    let mut after = record.clone();
+    seen(facts, row, wanted, &mut after);
+    after != *record
 }

@@ -7,7 +7,7 @@ use crate::device::display::escape_str;
 use crate::device::Devnum;
 use crate::facts::Depth;
 use crate::jobs::picture::{self, Picture};
-use crate::jobs::{intent, publish, settings, Env};
+use crate::jobs::{intent, measure_auto, model, publish, settings, Env};
 use crate::machine::live::LivePort;
 use crate::machine::nodes;
 use crate::machine::port::Port;
@@ -15,7 +15,8 @@ use crate::machine::recorded::RecordedPort;
 use crate::machine::Roots;
 use crate::output::properties;
 use crate::tunable::plan::Plan;
-use crate::tunable::MANAGED;
+use crate::verdict::ModelEntry;
+use crate::tunable::managed;
 use crate::words::Class;
 use std::io::Write;
 use std::path::Path;
@@ -30,6 +31,8 @@ pub struct Event {
     pub action: String,
     /// `MAJOR` and `MINOR`.
     pub devnum: Option<Devnum>,
+    /// What the rule imported from hwdb for the model: `ZEROCAP_MODEL_*`.
+    pub model: Option<ModelEntry>,
 }
 
 impl Event {
@@ -39,6 +42,7 @@ impl Event {
         Event {
             action: std::env::var("ACTION").unwrap_or_default(),
             devnum: number("MAJOR").zip(number("MINOR")).map(|(major, minor)| Devnum { major, minor }),
+            model: model::from_properties(|name| std::env::var(name).ok()),
         }
     }
 }
@@ -91,7 +95,8 @@ pub fn run(env: &Env, node: &str, event: &Event) -> Result<String, String> {
     let mut problems = Vec::new();
     let mut port: Box<dyn Port> =
         if env.roots.is_live() { Box::new(LivePort::default()) } else { Box::new(RecordedPort::new(root)) };
-    let picture = picture::of(env, port.as_mut(), &device, depth, &mut |p| problems.push(p.to_owned()));
+    let model = event.model.as_ref();
+    let picture = picture::at_event(env, port.as_mut(), &device, depth, model, &mut |p| problems.push(p.to_owned()));
     problems.iter().for_each(|p| say(p));
     // A hidden multipath path has no node; its head answers.
     if picture.facts.names.hidden.is(true) {
@@ -104,34 +109,41 @@ pub fn run(env: &Env, node: &str, event: &Event) -> Result<String, String> {
         }
     }
     let set = if held { Vec::new() } else { to_set(env, &picture) };
-    Ok(properties::lines(&picture.document, &set))
+    let mut lines = properties::lines(&picture.document, &set);
+    if let Some(unit) = (!held).then(|| measure_auto::unit(&picture)).flatten() {
+        lines.push_str(&format!("SYSTEMD_WANTS={unit}\n"));
+    }
+    Ok(lines)
 }
 
 /// The tunables that the rule is to write now; what will be written is recorded first.
 fn to_set(env: &Env, picture: &Picture) -> Vec<(String, String)> {
-    let Some(devnum) = picture.facts.device.devnum else { return Vec::new() };
-    let mut record = None;
-    let mut set = Vec::new();
-    for row in MANAGED {
+    let facts = &picture.facts;
+    let (mut record, mut set, mut seen) = (None, Vec::new(), Vec::new());
+    for row in managed() {
         let Some(wanted) = picture.document.tunables.iter().find(|t| t.name == row.name) else { continue };
-        // Most events change nothing: then the record is not even read.
-        if settings::plan(&picture.facts, row, &wanted.wanted, &settings::Record::new()) == Plan::Leave {
-            continue;
-        }
-        let record = record.get_or_insert_with(|| settings::read(env, devnum));
-        if settings::plan(&picture.facts, row, &wanted.wanted, record) == Plan::Write {
-            settings::note(&picture.facts, row, &wanted.wanted, record);
-            set.push((row.name.to_owned(), wanted.wanted.clone()));
+        let record: &settings::Record = record.get_or_insert_with(|| settings::read(env, facts));
+        match settings::plan(facts, row, &wanted.wanted, record, true) {
+            Plan::Write => set.push((row, wanted.wanted.clone())),
+            Plan::Leave | Plan::Changed if settings::news(facts, row, &wanted.wanted, record) => {
+                seen.push((row, wanted.wanted.clone()));
+            }
+            Plan::Leave | Plan::Changed | Plan::Foreign(_) => {}
         }
     }
-    if let (Some(record), false) = (record, set.is_empty()) {
-        if let Err(e) = settings::write(env, devnum, &record) {
+    // Most events change nothing: then no lock is taken either.
+    if !set.is_empty() || !seen.is_empty() {
+        let noted = settings::update(env, facts, |record| {
+            set.iter().for_each(|(row, wanted)| settings::note(facts, row, wanted, record));
+            seen.iter().for_each(|(row, wanted)| settings::seen(facts, row, wanted, record));
+        });
+        if let Err(e) = noted {
             // Without the record the value could not be told from an administrator's later: then it is not written.
             say(&e.to_string());
             return Vec::new();
         }
     }
-    set
+    set.into_iter().map(|(row, wanted)| (row.name.to_owned(), wanted)).collect()
 }
 
 /// A remark on standard error, which under udev may be closed.

@@ -7,6 +7,7 @@
 use crate::device::{Device, Devnum};
 use crate::fact::{Fact, Why};
 use crate::machine::files::Root;
+use crate::machine::interrupt::Interrupt;
 use crate::machine::live::LivePort;
 use crate::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
 use crate::units::Nanos;
@@ -67,6 +68,8 @@ fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<(T, Vec<u8>)
 /// The child's whole life: requests in, answers out, until the input ends.
 pub fn serve() -> io::Result<()> {
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+    // Whoever ends a whole group (systemd does) means the parent, which has content to put back through this child.
+    let _ignored = Interrupt::watch()?;
     let mut port = LivePort::default();
     let root = Root::open(std::path::Path::new("/")).map_err(io::Error::other)?;
     while let Ok((request, payload)) = receive::<Request>(&mut input) {

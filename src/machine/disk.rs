@@ -4,6 +4,7 @@
 //! is held by this process alone; the descriptor is close-on-exec, so no child in D state can inherit it.
 
 use crate::error::{Error, Result};
+use crate::machine::aligned::Aligned;
 use crate::machine::sys;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -75,6 +76,30 @@ impl LockedDisk {
             }
         }
         Some(bytes)
+    }
+
+    /// The first byte that is not zero, read past the page cache (O_DIRECT).
+    pub fn first_not_zero(&self, offset: u64, length: u64) -> Result<Option<u64>> {
+        const CHUNK: u64 = 1 << 20;
+        let flags = OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(&self.node, flags, Mode::empty()).map_err(|e| Error::file(&self.node, "open", e))?;
+        let mut buffer = Aligned::zeroed(CHUNK.min(length) as usize);
+        let end = offset.saturating_add(length);
+        let mut at = offset;
+        while at < end {
+            let wanted = buffer.len().min((end - at) as usize);
+            let n = match rustix::io::pread(&fd, &mut buffer[..wanted], at) {
+                Ok(0) => return Err(Error::file(&self.node, "read", Errno::IO)),
+                Ok(n) => n,
+                Err(Errno::INTR) => continue,
+                Err(e) => return Err(Error::file(&self.node, "read", e)),
+            };
+            if let Some(first) = buffer[..n].iter().position(|b| *b != 0) {
+                return Ok(Some(at + first as u64));
+            }
+            at += n as u64;
+        }
+        Ok(None)
     }
 
     /// Adds a partition to the kernel's view. `Ok(false)`: this disk cannot have any.

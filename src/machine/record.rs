@@ -9,6 +9,8 @@ use crate::fact::{Fact, Why};
 use crate::machine::files::{Note, Root, MAX_FILE};
 use crate::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
 use crate::units::Nanos;
+use rustix::fs::FileType;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::Path;
@@ -27,6 +29,8 @@ pub enum Node {
     Link(Vec<u8>),
     /// A file that is too long to be read: replayed as one that is, without its bytes.
     TooLong,
+    /// What is neither a file nor a directory, as a FIFO.
+    Fifo,
 }
 
 /// The files of a recorded machine, by their paths below its root, links resolved.
@@ -80,9 +84,11 @@ impl Tree {
             Why::Malformed(what) if what.starts_with("longer than") => {
                 self.nodes.entry(real?).or_insert(Node::TooLong);
             }
-            // Whatever it is (a directory, a FIFO), a directory is no regular file either.
-            Why::Malformed(what) if what.starts_with("not a regular file") => {
+            Why::Malformed(what) if what.starts_with("a directory") => {
                 self.nodes.entry(real?).or_insert(Node::Dir);
+            }
+            Why::Malformed(what) if what.starts_with("not a regular file") => {
+                self.nodes.entry(real?).or_insert(Node::Fifo);
             }
             Why::Malformed(_) | Why::Refused(_) | Why::TimedOut => {}
         }
@@ -130,12 +136,13 @@ impl Tree {
                     real.clear();
                 }
                 target.split('/').rev().for_each(|part| ahead.push_front(part.to_owned()));
-            } else if !self.nodes.contains_key(&here) {
-                if !source.exists(&here) {
+            } else if let Entry::Vacant(place) = self.nodes.entry(here) {
+                let here = place.key();
+                if !source.exists(here) {
                     return None;
                 }
                 if !ahead.is_empty() && source.exists(&format!("{here}/.")) {
-                    self.nodes.insert(here, Node::Dir);
+                    place.insert(Node::Dir);
                 }
             }
         }
@@ -173,6 +180,8 @@ impl Tree {
                     Node::TooLong => fs::File::create_new(&at)
                         .and_then(|f| f.set_len(MAX_FILE as u64 + 1))
                         .map_err(failed(&at, "write"))?,
+                    Node::Fifo => rustix::fs::mknodat(rustix::fs::CWD, &at, FileType::Fifo, 0o644.into(), 0)
+                        .map_err(|e| Error::file(&at, "make a FIFO", e))?,
                     Node::Link(target) => {
                         let target: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(target);
                         std::os::unix::fs::symlink(target, &at).map_err(failed(&at, "make the link"))?;
@@ -255,19 +264,19 @@ mod tests {
         fs::File::create(from.join("devices/a/huge")).unwrap().set_len(1 << 30).unwrap();
         symlink("../devices/a", from.join("block/a")).unwrap();
         symlink("/devices/a", from.join("absolute")).unwrap();
+        rustix::fs::mknodat(rustix::fs::CWD, from.join("devices/a/fifo"), FileType::Fifo, 0o600.into(), 0).unwrap();
         symlink("round", from.join("round")).unwrap();
         symlink("../../../../etc/passwd", from.join("out")).unwrap();
         let noting = Root::open(&from).unwrap().noting();
         let ask = |root: &Root| {
-            let paths =
-                ["block/a/queue/limit", "absolute/queue/limit", "round", "out", "block/a/size", "block/a/huge", "no"];
-            let files: Vec<_> = paths.iter().map(|p| root.number(p)).collect();
+            let paths = "block/a/queue/limit absolute/queue/limit round out block/a/size block/a/huge block/a/fifo no";
+            let files: Vec<_> = paths.split(' ').map(|p| root.number(p)).collect();
             (files, root.link("block/a"), root.exists("block/a/queue"), root.list("block"))
         };
         let first = ask(&noting);
         let mut tree = Tree::default();
         let lost = tree.add(&Root::open(&from).unwrap(), &noting.trail());
-        assert_eq!(lost.len(), 3, "{lost:?}");
+        assert_eq!(lost.len(), 4, "{lost:?}");
         tree.write(&to).unwrap();
         assert_eq!(ask(&Root::open(&to).unwrap()), first);
         assert_eq!(fs::read_link(to.join("block/a")).unwrap(), Path::new("../devices/a"));

@@ -2,6 +2,8 @@
 
 pub mod detail;
 pub mod document;
+pub mod estimate;
+pub mod path_answer;
 pub mod probe;
 pub mod properties;
 pub mod table;

@@ -3,6 +3,7 @@
 //! `jobs` reads the files through `machine` and hands their text to [`format::parse`]; `matcher` picks the rules that fit a
 //! device; the outcome is a [`Policy`], which `verdict::decide` takes.
 
+pub mod edit;
 pub mod format;
 pub mod matcher;
 

@@ -1,27 +1,89 @@
-//! The kernel's tunables that depend on the verdict: which there are, and whether one is to be written. Plans only.
+//! The kernel's tunables that bear on zeroing: which there are, whether one is to be written, and by whom it was. Plans and
+//! words only; `jobs` reads and writes.
 
 pub mod plan;
+mod rows;
 
-/// A managed tunable.
-#[derive(Debug)]
+use crate::fact::Fact;
+use crate::facts::Facts;
+pub use rows::ROWS;
+
+/// One tunable.
 pub struct Row {
     /// The name, as in properties and JSON.
     pub name: &'static str,
-    /// The path below the device's directory.
+    /// The path below the device's directory; a `*` stands for the one directory there.
     pub path: &'static str,
-    /// The file that holds the kernel's default value.
-    pub default: &'static str,
+    /// Whether zerocap sets it; the others are shown only.
+    pub managed: bool,
+    /// Which devices have it.
+    pub who: &'static str,
+    /// What it accepts.
+    pub accepts: &'static str,
     /// What it changes.
     pub changes: &'static str,
     /// What resets it.
     pub reset_by: &'static str,
+    /// Whether it can be put back.
+    pub put_back: &'static str,
+    /// What it is now.
+    now: fn(&Facts) -> Fact<String>,
+    /// What the kernel would have it be, where that is known.
+    kernel: fn(&Facts) -> Option<String>,
+    /// What is to be written for a value, or why it must not be.
+    spelled: fn(&Facts, &str) -> Result<String, String>,
+    /// Whether the kernel loses it without the device going, so that every event looks after it.
+    lost: fn(&Facts) -> bool,
 }
 
-/// The managed tunables.
-pub const MANAGED: &[Row] = &[Row {
-    name: "write_zeroes_unmap_max_bytes",
-    path: "queue/write_zeroes_unmap_max_bytes",
-    default: "queue/write_zeroes_unmap_max_hw_bytes",
-    changes: "whether FALLOC_FL_WRITE_ZEROES is let through to the device",
-    reset_by: "removal of the device, reboot; for dm a reload of the table",
-}];
+impl std::fmt::Debug for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Row").field("name", &self.name).field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// The tunables that zerocap sets.
+pub fn managed() -> impl Iterator<Item = &'static Row> {
+    ROWS.iter().filter(|r| r.managed)
+}
+
+/// The row of this name.
+pub fn row(name: &str) -> Option<&'static Row> {
+    ROWS.iter().find(|r| r.name == name)
+}
+
+impl Row {
+    /// What it is now, from facts that were read already.
+    pub fn now(&self, facts: &Facts) -> Fact<String> {
+        (self.now)(facts)
+    }
+
+    /// What the kernel would have it be, where that is known.
+    pub fn kernel(&self, facts: &Facts) -> Option<String> {
+        (self.kernel)(facts)
+    }
+
+    /// What is to be written so that it becomes this value, or why it must not be written.
+    pub fn spelled(&self, facts: &Facts, value: &str) -> Result<String, String> {
+        (self.spelled)(facts, value)
+    }
+
+    /// Whether the kernel loses it on events that leave the device where it is.
+    pub fn lost_on_events(&self, facts: &Facts) -> bool {
+        (self.lost)(facts)
+    }
+
+    /// The path below this device's directory; `None` where the device cannot have it.
+    pub fn file(&self, facts: &Facts) -> Option<String> {
+        match self.path.split_once("/*/") {
+            None => Some(self.path.to_owned()),
+            Some((_, name)) => facts.scsi()?.scsi_disk.as_ref().map(|dir| format!("{dir}/{name}")),
+        }
+    }
+}
+
+/// Whether the kernel withdrew the offload at run time and left its limits wedged: every limit write gives EINVAL until a
+/// rescan (fieldguide 1.4 b).
+pub fn wedged(facts: &Facts) -> bool {
+    facts.queue.unmap_hw.get().is_some_and(|hw| hw > 0) && facts.queue.write_zeroes_max.is(0)
+}

@@ -42,6 +42,7 @@ fn measurement(facts: &Facts, class: Class, median: f64) -> Measurement {
         fast_ratio: 2.0,
         methods: Vec::new(),
         hints: Hints::default(),
+        zeroing_mode: None,
         hazard: None,
         findings: Vec::new(),
         limits: fingerprint::limits(facts),

@@ -8,7 +8,7 @@ use crate::device::{display, Kind};
 use crate::fact::Fact;
 use crate::facts::{Bus, Facts};
 use crate::verdict::context::deallocate_zeroes;
-use crate::verdict::Measurement;
+use crate::verdict::{wants, Measurement};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -106,13 +106,28 @@ pub fn changes(measurement: &Measurement, facts: &Facts) -> Vec<String> {
     if measurement.fingerprint_of.is_empty() || digest(&measurement.fingerprint_of) != measurement.fingerprint {
         return vec!["its fingerprint does not fit its own lines".to_owned()];
     }
-    let now = lines(facts);
+    let now = with_mode_to_come(measurement, facts).map_or_else(|| lines(facts), |later| lines(&later));
     let changed = |(key, then): (&String, &String)| {
         let now = now.get(key)?;
         let shown = display::escape_str;
         (now != then).then(|| format!("{} was {} and is {}", shown(key), shown(then), shown(now)))
     };
     measurement.fingerprint_of.iter().filter_map(changed).collect()
+}
+
+/// The facts as they are once the next event has put back the `zeroing_mode` that was measured: the kernel goes back to
+/// its own at every close after writing. A mode of somebody else stays as it is, and makes the measurement stale.
+fn with_mode_to_come(measurement: &Measurement, facts: &Facts) -> Option<Facts> {
+    let mode = measurement.zeroing_mode.as_ref()?;
+    let now = facts.scsi()?.zeroing_mode.known()?;
+    if now == mode || Some(now.as_str()) != wants::kernel_mode(facts) {
+        return None;
+    }
+    let mut later = facts.clone();
+    if let Bus::Scsi(s) = &mut later.bus {
+        s.zeroing_mode = Fact::Known(mode.clone());
+    }
+    Some(later)
 }
 
 /// The limits and modes that are kept with a measurement, by their file names.

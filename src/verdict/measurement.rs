@@ -46,6 +46,9 @@ pub struct Measurement {
     pub methods: Vec<MethodResult>,
     /// What callers should do.
     pub hints: Hints,
+    /// The `zeroing_mode` under which it was measured and is wanted, where `measure --tune` chose one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zeroing_mode: Option<String>,
     /// A recorded hazard.
     pub hazard: Option<RecordedHazard>,
     /// Findings that arose in the test.

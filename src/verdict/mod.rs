@@ -3,6 +3,7 @@
 mod claim_rules;
 pub mod context;
 pub mod decide;
+pub mod estimate;
 pub mod expected;
 pub mod findings;
 pub mod fingerprint;

@@ -1,17 +1,21 @@
-//! What the tunables should be (DESIGN 8, fieldguide 1.3). Pure: whether a value is written is the tunable layer's.
+//! What the tunables should be (DESIGN 8, fieldguide 1.3, 4.3, 4.4). Pure: whether a value is written is the tunable layer's.
 
-use crate::facts::Facts;
+use crate::facts::{scsi, Facts};
 use crate::policy::Policy;
 use crate::units::GIB;
 use crate::verdict::{Measurement, Want};
 use crate::words::Class;
 
-/// The file's name.
+/// The knob's file.
 pub const KNOB: &str = "write_zeroes_unmap_max_bytes";
+/// The SCSI disk's file.
+pub const MODE: &str = "zeroing_mode";
+/// What `zeroing_mode` takes.
+pub const MODES: &[&str] = &["writesame_16_unmap", "writesame_10_unmap", "writesame", "write"];
 
 /// The wanted values, with reasons.
 pub fn wants(facts: &Facts, policy: &Policy, class: Class, measurement: Option<&Measurement>) -> Vec<Want> {
-    knob(facts, policy, class, measurement).into_iter().collect()
+    knob(facts, policy, class, measurement).into_iter().chain(mode(facts, class, measurement)).collect()
 }
 
 fn knob(facts: &Facts, policy: &Policy, class: Class, measurement: Option<&Measurement>) -> Option<Want> {
@@ -22,7 +26,7 @@ fn knob(facts: &Facts, policy: &Policy, class: Class, measurement: Option<&Measu
         return None;
     }
     // The kernel compares with the limit modulo 4 GiB; where that is 0, a 0 could never be undone.
-    let on = match hw % (4 * GIB) {
+    let on = match accepted(hw) {
         // Of a device that is broken a way back is not wanted; of any other nothing is risked that cannot be undone.
         0 if class != Class::Broken => return None,
         _ if now == hw => hw,
@@ -39,4 +43,45 @@ fn knob(facts: &Facts, policy: &Policy, class: Class, measurement: Option<&Measu
         _ => (on, "the kernel's default".to_owned()),
     };
     Some(Want { name: KNOB.to_owned(), path: format!("queue/{KNOB}"), wanted: wanted.to_string(), why })
+}
+
+/// What of a hardware limit the knob takes: `queue_max_wzeroes_unmap_sectors_store` compares with it modulo 4 GiB.
+pub fn accepted(hw: u64) -> u64 {
+    hw % (4 * GIB)
+}
+
+fn mode(facts: &Facts, class: Class, measurement: Option<&Measurement>) -> Option<Want> {
+    let best = measurement?.zeroing_mode.as_deref()?;
+    let scsi = facts.scsi()?;
+    let dir = scsi.scsi_disk.as_ref()?;
+    scsi.zeroing_mode.known()?;
+    // Of a broken device no way of zeroing is to be preferred; a mode that the device does not claim hangs or fails.
+    if class == Class::Broken || mode_refused(facts, best).is_some() {
+        return None;
+    }
+    let why = "the best of the modes that were measured".to_owned();
+    Some(Want { name: MODE.to_owned(), path: format!("{dir}/{MODE}"), wanted: best.to_owned(), why })
+}
+
+/// Why a `zeroing_mode` must not be written, if it must not.
+pub fn mode_refused(facts: &Facts, mode: &str) -> Option<String> {
+    if !MODES.contains(&mode) {
+        return Some(format!("the kernel knows only {}", MODES.join(", ")));
+    }
+    let lbpme = facts.scsi().and_then(|s| s.lbpme.get());
+    (mode.ends_with("_unmap") && lbpme != Some(true))
+        .then(|| "the device does not claim logical block provisioning (LBPME): an unmap mode would fail".to_owned())
+}
+
+/// The `zeroing_mode` that sd chooses by itself. At an event LBPRZ is not asked for, and the hardware's unmap limit, which
+/// sd derives from it, stands for it.
+pub fn kernel_mode(facts: &Facts) -> Option<&'static str> {
+    let s = facts.scsi()?;
+    s.mode_of_choice().or_else(|| {
+        let max_ws = s.max_write_same_blocks.get()?;
+        match facts.queue.unmap_hw.get()? {
+            0 => Some(scsi::zeroing_mode_of_choice(false, false, false, max_ws)),
+            _ => Some(scsi::zeroing_mode_of_choice(true, s.lbpws.get()?, s.lbpws10.get()?, max_ws)),
+        }
+    })
 }

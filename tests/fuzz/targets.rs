@@ -11,8 +11,11 @@ use zerocap::jobs::{picture, Env};
 use zerocap::machine::{nodes, Roots};
 use zerocap::measure::partition_table::{Table, TableKind};
 
+/// What runs over one input.
+pub type Body = fn(&[u8]);
+
 /// Every target by its name.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+pub const TARGETS: &[(&str, Body)] = &[
     ("nvme_id_ctrl", |data| page(nvme_rows::ID_CTRL, data)),
     ("nvme_id_ns", nvme_id_ns),
     ("nvme_id_ctrl_nvm", |data| page(nvme_rows::ID_CTRL_NVM, data)),

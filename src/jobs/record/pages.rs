@@ -84,18 +84,40 @@ impl Page {
 
     /// The page without secrets.
     pub fn hide(self, bytes: &[u8], secrets: &Secrets) -> Vec<u8> {
-        let mut page = match self {
-            // A short serial number stands alone in its field, whatever stands beside the field.
-            Page::IdCtrl if bytes.len() >= 24 => {
-                let part = |range: std::ops::Range<usize>| secrets.hide(&bytes[range], Reach::All);
-                [part(0..4), part(4..24), part(24..bytes.len())].concat()
+        let mut page = secrets.hide(bytes, Reach::Long);
+        let mut field = |range: std::ops::Range<usize>, hidden: &dyn Fn(&[u8]) -> Vec<u8>| {
+            if let (Some(to), Some(from)) = (page.get_mut(range.clone()), bytes.get(range)) {
+                to.copy_from_slice(&hidden(from));
             }
-            Page::Vpd80 | Page::Vpd83 if bytes.len() >= 4 => {
-                [bytes[..4].to_vec(), secrets.hide(&bytes[4..], Reach::All)].concat()
-            }
-            Page::Vpd89 => bytes.to_vec(),
-            _ => secrets.hide(bytes, Reach::All),
         };
+        // A short serial number stands alone in its field, whatever stands beside the field.
+        let text = |b: &[u8]| secrets.hide(b, Reach::All);
+        let id = |b: &[u8]| secrets.hide_id(b);
+        match self {
+            Page::IdCtrl => {
+                field(4..24, &text);
+                field(112..128, &id);
+                field(768..1024, &text);
+            }
+            Page::IdNs => {
+                field(104..120, &id);
+                field(120..128, &id);
+            }
+            Page::Vpd80 => field(4..bytes.len().max(4), &text),
+            Page::Vpd83 => {
+                let mut at = 4;
+                for (set, kind, body) in designators(bytes) {
+                    let range = at + 4..at + 4 + body.len();
+                    at = range.end;
+                    match (kind, set) {
+                        (2 | 3, 1) | (0, 1) => field(range, &id),
+                        (10, _) if body.len() > 2 => field(range.start + 2..range.end, &id),
+                        _ => field(range, &text),
+                    }
+                }
+            }
+            Page::Inquiry | Page::Vpd89 => {}
+        }
         match self {
             Page::IdCtrl => blank(&mut page, &ID_CTRL_VENDOR, 0),
             Page::IdNs => blank(&mut page, &ID_NS_VENDOR, 0),
@@ -122,11 +144,12 @@ fn hide_ata(page: &mut [u8], secrets: &Secrets) {
     let sum = |d: &[u8]| d.iter().fold(0u8, |sum, b| sum.wrapping_add(*b));
     let signed = data.len() == ATA.len() && data[510] == ATA_SIGNED && sum(data) == 0;
     let mut words = swapped(data);
-    for (start, end) in [(0, 20), (20, 40), (40, 216), (216, 224), (224, words.len())] {
-        if let Some(part) = words.get_mut(start..end) {
-            let hidden = secrets.hide(part, Reach::All);
-            part.copy_from_slice(&hidden);
-        }
+    words = secrets.hide(&words, Reach::Long);
+    if let Some(serial) = words.get_mut(20..40) {
+        serial.copy_from_slice(&secrets.hide(serial, Reach::All));
+    }
+    if let Some(name) = words.get_mut(216..224) {
+        name.copy_from_slice(&secrets.hide_id(name));
     }
     ATA_VENDOR.iter().for_each(|range| blank(&mut words, range, 0));
     data.copy_from_slice(&swapped(&words));
@@ -187,6 +210,33 @@ pub fn nqn(text: &str, secrets: &mut Secrets) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    const ALL: [Page; 6] = [Page::IdCtrl, Page::IdNs, Page::Inquiry, Page::Vpd80, Page::Vpd83, Page::Vpd89];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_page_keeps_its_length(bytes in proptest::collection::vec(any::<u8>(), 0..700)) {
+            let mut secrets = Secrets::default();
+            ALL.iter().for_each(|p| p.collect(&bytes, &mut secrets));
+            for page in ALL {
+                prop_assert_eq!(page.hide(&bytes, &secrets).len(), bytes.len());
+            }
+        }
+    }
+
+    #[test]
+    fn an_identifier_of_few_digits_changes_no_other_field() {
+        let mut page = vec![0u8; 4096];
+        page[120..128].copy_from_slice(&[0, 0, 0, 0, 0, 0, 0, 7]);
+        page[61..69].copy_from_slice(&[0, 0, 0, 0, 0, 0, 0, 7]);
+        let mut secrets = Secrets::default();
+        Page::IdNs.collect(&page, &mut secrets);
+        let hidden = Page::IdNs.hide(&page, &secrets);
+        assert_eq!(hidden[120..128], [0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(hidden[..120], page[..120], "NPDG is no part of EUI64");
+    }
 
     #[test]
     fn ata_data_keeps_its_checksum() {

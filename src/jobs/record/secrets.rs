@@ -23,7 +23,10 @@ pub enum Reach {
 /// Secrets and their stand-ins.
 #[derive(Debug, Default)]
 pub struct Secrets {
+    /// Texts, and identifiers as they are written in text.
     forms: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Binary identifiers, for the fields that hold one: their bytes may stand elsewhere by chance.
+    ids: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The forms by their first byte, longest first.
     index: BTreeMap<u8, Vec<Vec<u8>>>,
     count: u64,
@@ -93,9 +96,9 @@ impl Secrets {
                 let (head, tail) = bytes.split_at(8);
                 self.id(head, naa);
                 self.id(tail, false);
-                [self.of(head), self.of(tail)].concat()
+                [self.hide_id(head), self.hide_id(tail)].concat()
             }
-            _ if nothing(bytes) || self.forms.contains_key(bytes) => return,
+            _ if nothing(bytes) || self.ids.contains_key(bytes) => return,
             length => {
                 let n = self.next().to_be_bytes();
                 let mut stand_in = vec![0; length];
@@ -112,12 +115,16 @@ impl Secrets {
         for form in [plain, upper, dashed, colons, spaced] {
             self.put(form(bytes), form(&stand_in));
         }
-        self.put(bytes.to_vec(), stand_in);
+        self.ids.insert(bytes.to_vec(), stand_in);
     }
 
-    /// The stand-in of a whole secret, or itself.
-    fn of(&self, secret: &[u8]) -> Vec<u8> {
-        self.forms.get(secret).cloned().unwrap_or_else(|| secret.to_vec())
+    /// The stand-in of a field that holds a binary identifier, or itself.
+    pub fn hide_id(&self, field: &[u8]) -> Vec<u8> {
+        match (self.ids.get(field), field.len()) {
+            (Some(stand_in), _) => stand_in.clone(),
+            (None, 16) => [self.hide_id(&field[..8]), self.hide_id(&field[8..])].concat(),
+            (None, _) => field.to_vec(),
+        }
     }
 
     /// An identifier as hex digits, with or without separators; whether it is one.
@@ -227,7 +234,8 @@ mod tests {
         assert_eq!(hide("naa.6001405a1b2c3d4e5f60718293a4b5c6"), "naa.60000000000000030000000000000004");
         assert_eq!(hide("wwn-0x6001405a1b2c3d4e"), "wwn-0x6000000000000003");
         assert_eq!(hide("6001405a-1b2c-3d4e-5f60-718293a4b5c6"), "60000000-0000-0003-0000-000000000004");
-        assert_eq!(s.hide(&[1, 0, 0x25, 0x38, 0x5b, 0x71, 0xb0, 0xd7, 0xf2], Reach::Long), [1, 0, 0, 0, 0, 0, 0, 0, 2]);
+        assert_eq!(s.hide_id(&[0, 0x25, 0x38, 0x5b, 0x71, 0xb0, 0xd7, 0xf2]), [0, 0, 0, 0, 0, 0, 0, 2]);
+        assert_eq!(s.hide_id(&[0, 0x25, 0x38]), [0, 0x25, 0x38]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 #!/bin/bash
 # As clients.sh, for clients that make or use a file system: mkfs.ext4, and a write-ahead log on ext4.
-# vm: -n fast:96M:write_ms_per_mib=24 -n slow:96M:write_ms_per_mib=24,zero_ms_per_mib=96
-# vm: -n none:96M:bus=ata,write_ms_per_mib=24 -n liar:96M:zero=lie,write_ms_per_mib=24 -m 768 -t 560
+# vm: -n fast:40M:write_ms_per_mib=80 -n slow:40M:write_ms_per_mib=80,zero_ms_per_mib=320
+# vm: -n none:40M:bus=ata,write_ms_per_mib=80 -n liar:40M:zero=lie,write_ms_per_mib=80 -m 768 -t 560
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../clients.sh"
 clients_measure
@@ -23,15 +23,15 @@ for group in re.split(r"\nGroup (?=\d+:)", text)[2:]:
             sys.exit(1)
 PY
 }
-compare "mkfs.ext4" right_tables mkfs-ext4 -- -i 2048
+compare "mkfs.ext4" right_tables mkfs-ext4 -- -i 1024 -O ^has_journal
 
-# The log: 32 MiB, 64 records; what was not written yet must read zero.
+# The log: 16 MiB, 64 records; what was not written yet must read zero.
 right_log() {
     python3 - <<'PY'
 import sys
 data = open("/m/log", "rb").read()
 want = b"".join(n.to_bytes(8, "little") * 1024 for n in range(64))
-sys.exit(len(data) != 32 << 20 or data[:len(want)] != want or any(data[len(want):]))
+sys.exit(len(data) != 16 << 20 or data[:len(want)] != want or any(data[len(want):]))
 PY
 }
 mkdir -p /m
@@ -40,5 +40,5 @@ log_before() { # on a file system whose free space holds old data, as after a fi
 }
 log_after() { umount /m; mount "/dev/$1" /m; }
 log_done() { umount /m; }
-BEFORE=log_before AFTER=log_after DONE=log_done compare "write-ahead log" right_log wal /m/log 32 64
+BEFORE=log_before AFTER=log_after DONE=log_done compare "write-ahead log" right_log wal /m/log 16 64
 clients_table

@@ -1,0 +1,40 @@
+//! `zerocap completions`.
+
+use crate::cli::{print, Cli};
+use crate::error::{exit, Result};
+use clap::CommandFactory;
+use clap_complete::Shell;
+use std::io::Write;
+
+/// Prints a completion script for a shell
+///
+/// For packages, and for `source <(zerocap completions bash)`.
+#[derive(Debug, clap::Args)]
+pub struct Completions {
+    /// bash, zsh or fish
+    #[arg(value_name = "SHELL")]
+    shell: ShellName,
+}
+
+/// The shells.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ShellName {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+impl Completions {
+    /// Runs the verb. Made from the parser itself (clap_complete), so that it cannot know an option too many or too few.
+    pub fn run(&self) -> Result<u8> {
+        let shell = match self.shell {
+            ShellName::Bash => Shell::Bash,
+            ShellName::Zsh => Shell::Zsh,
+            ShellName::Fish => Shell::Fish,
+        };
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "zerocap", &mut script);
+        print(|out| out.write_all(&script))?;
+        Ok(exit::OK)
+    }
+}

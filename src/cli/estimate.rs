@@ -1,0 +1,43 @@
+//! `zerocap estimate`.
+
+use crate::cli::{print, remark};
+use crate::error::{Error, Result};
+use crate::jobs::estimate::{self, Request};
+use crate::jobs::Env;
+use crate::units::parse_size;
+use std::io::Write;
+
+/// How long zeroing takes, by the best method and by writing
+///
+/// From the measured rates; 5 where they are not known.
+#[derive(Debug, clap::Args)]
+pub struct Estimate {
+    /// A device (a partition stands for its disk), or a file, directory or mount point
+    #[arg(value_name = "DEV|PATH")]
+    target: String,
+    /// How much, in bytes (suffixes KiB, MiB, GiB, TiB)
+    #[arg(value_name = "BYTES")]
+    bytes: String,
+    /// The part of it that will hold data, 0 to 1: zero all of it first, or only the rest?
+    #[arg(long, value_name = "F")]
+    data_fraction: Option<f64>,
+    /// The answer as one object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Estimate {
+    /// Runs the verb.
+    pub fn run(&self, env: &Env) -> Result<u8> {
+        let bytes = parse_size(&self.bytes).ok_or_else(|| {
+            Error::Usage("BYTES: not a size; a number with KiB, MiB, GiB or TiB, like 100GiB".to_owned())
+        })?;
+        if self.data_fraction.is_some_and(|f| !(0.0..=1.0).contains(&f)) {
+            return Err(Error::Usage("--data-fraction: not between 0 and 1".to_owned()));
+        }
+        let request = Request { typed: &self.target, bytes, data: self.data_fraction };
+        let (estimate, code) = estimate::run(env, &request, &mut remark)?;
+        print(|out| if self.json { writeln!(out, "{}", estimate.json()) } else { estimate.write(out) })?;
+        Ok(code)
+    }
+}

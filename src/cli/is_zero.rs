@@ -1,0 +1,64 @@
+//! `zerocap is-zero`.
+
+use crate::cli::print;
+use crate::error::Result;
+use crate::jobs::{is_zero, Env};
+use crate::units::{human_bytes, human_rate};
+use std::io::{IsTerminal, Write};
+
+/// Reads all of a device, and names the first block that is not zero
+///
+/// 0 all is zero, 7 it is not, 1 it could not be read. Whether a device is zero now says nothing of how fast it zeroes.
+#[derive(Debug, clap::Args)]
+pub struct IsZero {
+    /// The device, or a partition, which is read itself
+    #[arg(value_name = "DEV")]
+    device: String,
+    /// Print nothing
+    #[arg(short, long)]
+    quiet: bool,
+    /// The answer as one object
+    #[arg(long, conflicts_with = "quiet")]
+    json: bool,
+}
+
+impl IsZero {
+    /// Runs the verb.
+    pub fn run(&self, env: &Env) -> Result<u8> {
+        let shows = !self.quiet && std::io::stderr().is_terminal();
+        let from = std::time::Instant::now();
+        let mut shown = false;
+        let mut tell = |done: u64, size: u64| {
+            if shows && size > 0 {
+                let rate = done as f64 / from.elapsed().as_secs_f64();
+                let percent = done as f64 * 100.0 / size as f64;
+                // Nobody may be listening any more; that is no reason to stop.
+                let _ = write!(std::io::stderr(), "\r{percent:5.1} %  {:>12}\x1b[K", human_rate(rate as u64));
+                shown = true;
+            }
+        };
+        let result = is_zero::run(env, &self.device, &mut tell);
+        if shown {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+        let answer = result?;
+        if !self.quiet {
+            print(|out| match (self.json, answer.first_nonzero_block, answer.first_nonzero_byte) {
+                (true, _, _) => writeln!(out, "{}", serde_json::to_string(&answer).unwrap_or_default()),
+                (false, Some(block), Some(byte)) => writeln!(
+                    out,
+                    "{} is not zero: block {block} of {} bytes is the first that is not (byte {byte}).",
+                    answer.node, answer.block_bytes
+                ),
+                _ => writeln!(
+                    out,
+                    "{} is zero: all {} were read in {:.1} s.",
+                    answer.node,
+                    human_bytes(answer.size_bytes),
+                    answer.seconds
+                ),
+            })?;
+        }
+        Ok(answer.code())
+    }
+}

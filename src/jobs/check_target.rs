@@ -1,0 +1,34 @@
+//! What was typed for `check` and `estimate`: a device, or a path of a file system that is resolved down to its devices.
+
+use crate::device::Device;
+use crate::error::Result;
+use crate::facts::path::{self, OnPath};
+use crate::jobs::{find, Env};
+use crate::machine::lookup::{self, What};
+
+/// What was named.
+#[derive(Debug)]
+pub enum Target {
+    /// A device; a partition stands for its disk.
+    Device(Device),
+    /// A file, a directory or a mount point.
+    Path(Box<OnPath>),
+}
+
+/// Finds what was named. A name without a slash is a device's first, as everywhere, and a path only if there is none.
+pub fn of(env: &Env, typed: &str) -> Result<Target> {
+    let root = &env.roots.system;
+    let bare = !typed.contains('/');
+    let is_path = root.is_system() && lookup::exists(typed) && !(bare && lookup::exists(&format!("/dev/{typed}")));
+    if is_path {
+        let located = lookup::locate(typed)?;
+        if matches!(located.what, What::File | What::Directory) {
+            return Ok(Target::Path(Box::new(path::resolve(root, &located))));
+        }
+    }
+    // Nothing there: the message about paths fits what was typed as one.
+    if root.is_system() && !bare && !typed.starts_with("/dev/") && !lookup::exists(typed) {
+        lookup::locate(typed)?;
+    }
+    find::named(env, typed).map(Target::Device)
+}

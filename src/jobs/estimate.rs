@@ -1,0 +1,90 @@
+//! `zerocap estimate`: how long zeroing so many bytes takes, by the best method and by writing.
+
+use crate::error::{exit, Result};
+use crate::facts::path::{self, Can, Place};
+use crate::jobs::check_target::{self, Target};
+use crate::jobs::{check, Env};
+use crate::output::estimate::Estimate;
+use crate::output::Document;
+use crate::verdict::estimate::{plans, seconds, zeroing, Rates};
+use crate::words::{Class, Method};
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// A device or a path.
+    pub typed: &'a str,
+    /// How many bytes.
+    pub bytes: u64,
+    /// Which part of them (0 to 1) will hold data.
+    pub data: Option<f64>,
+}
+
+/// Estimates. The exit code is 5 where the rates are not known.
+pub fn run(env: &Env, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -> Result<(Estimate, u8)> {
+    let mut port = env.port();
+    let (name, document, can, why) = match check_target::of(env, request.typed)? {
+        Target::Device(device) => {
+            let document = check::document(env, port.as_mut(), &device, remark);
+            (document.device.name.clone(), Some(document), Can::Yes, None)
+        }
+        Target::Path(on) => match &on.place {
+            Place::Devices(devices) if devices.len() == 1 => {
+                let document = check::document(env, port.as_mut(), &devices[0], remark);
+                (on.path.clone(), Some(document), path::can_write_zeroes(&env.roots.system, &on), None)
+            }
+            // Which device takes which share is the file system's own business.
+            Place::Devices(devices) => {
+                let why = format!("it lies on {} devices, of which each may get any share", devices.len());
+                (on.path.clone(), None, Can::Yes, Some(why))
+            }
+            Place::NoDevice(why) | Place::Unknown(why) => (on.path.clone(), None, Can::Yes, Some(why.clone())),
+        },
+    };
+    let (rates, method, mut reason) = match &document {
+        Some(document) => usable(document, &can),
+        None => (Rates::default(), None, None),
+    };
+    reason = why.or(reason);
+    let zero = zeroing(request.bytes, &rates);
+    let write = seconds(request.bytes as f64, rates.write);
+    let plans = request.data.map(|data| plans(request.bytes, data, &rates));
+    // What is not faster than writing is not worth a call.
+    let best = match (&zero, write) {
+        (Some(z), Some(w)) if z.value < w => method.map(|m| (m, z.value)),
+        (_, Some(w)) => Some((Method::WriteZeros, w)),
+        _ => None,
+    };
+    let code = if best.is_some() { exit::OK } else { exit::UNKNOWN };
+    let class = document.as_ref().map_or(Class::Unknown, |d| d.class);
+    let estimate = Estimate::new(name, class, request.bytes, method, zero, write, best, request.data.zip(plans));
+    Ok((
+        Estimate {
+            confidence: rates.speedup.map(|s| s.confidence).filter(|_| zero.is_some()),
+            why: reason,
+            ..estimate
+        },
+        code,
+    ))
+}
+
+/// The rates that a caller may count on, the method, and why there is no zeroing.
+fn usable(document: &Document, can: &Can) -> (Rates, Option<Method>, Option<String>) {
+    let mut rates = Rates {
+        zero: document.zero_bytes_per_second,
+        write: document.write_bytes_per_second,
+        overwrite: document.overwrite_after_zero_bytes_per_second,
+        speedup: document.speedup,
+    };
+    let no_zeroing = match (document.class, can) {
+        (Class::Broken | Class::None, _) => Some(document.reason.clone()),
+        (_, Can::No(why) | Can::Written(why) | Can::Unknown(why)) => Some(why.clone()),
+        (_, Can::Yes) if rates.zero.is_none() || rates.write.is_none() => Some(document.reason.clone()),
+        _ => None,
+    };
+    if no_zeroing.is_some() {
+        rates.zero = None;
+        rates.speedup = None;
+    }
+    (rates, document.method.filter(|_| rates.zero.is_some()), no_zeroing)
+}

@@ -1,0 +1,231 @@
+//! `zerocap policy`: the rules and what they come to, pins, kept verdicts, model entries.
+
+use crate::device::display::{escape_str, printable};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::facts::{self, Depth, Facts};
+use crate::jobs::model::{self, Sample};
+use crate::jobs::{find, kept, picture, policies, show, Env};
+use crate::machine::durable::{Durable, LiveDurable};
+use crate::machine::lock::Lock;
+use crate::machine::trigger;
+use crate::output::Document;
+use crate::policy::edit::{self, Pin};
+use crate::policy::format::Rule;
+use crate::policy::matcher::{self, Applied};
+use crate::words::{Basis, Class, Hazard};
+
+/// The file of the pins.
+const PINS: &str = "99-pins.toml";
+
+/// What `policy test` tells.
+#[derive(Debug)]
+pub struct Tested {
+    /// The wishes that hold, with file and line.
+    pub applied: Vec<Applied>,
+    /// What the verdict comes to.
+    pub document: Document,
+}
+
+/// What `policy list` tells.
+#[derive(Debug)]
+pub struct Listed {
+    /// The rules, in the order in which the last wins.
+    pub rules: Vec<Rule>,
+    /// The kept files: name, identity, class and hazard, when; or what is wrong.
+    pub kept: Vec<(String, std::result::Result<String, String>)>,
+    /// What is wrong with the files of rules.
+    pub problems: Vec<String>,
+}
+
+/// A device of the machine, or an identity of one that is not there.
+enum Whom {
+    Present(Box<Facts>),
+    Identity(String),
+}
+
+impl Whom {
+    fn find(env: &Env, typed: &str) -> Result<Whom> {
+        match find::named(env, typed) {
+            Ok(device) => {
+                let facts = facts::gather(&env.roots.system, env.port().as_mut(), &device, Depth::Quiet);
+                Ok(Whom::Present(Box::new(facts)))
+            }
+            // A device that is gone is named by the identity that `policy list` shows.
+            Err(Error::NoDevice { .. }) if !typed.contains('/') && typed.contains(['.', ':', '-']) => {
+                Ok(Whom::Identity(typed.to_owned()))
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    fn identity(&self) -> Result<String> {
+        match self {
+            Whom::Identity(identity) => Ok(identity.clone()),
+            Whom::Present(facts) => match &facts.names.identity {
+                Some(identity) => Ok(identity.as_str().to_owned()),
+                None => Err(Error::Usage(format!(
+                    "{}: it has no stable identity, so no pin can name it; write a rule with path = \"{}\" into \
+                     /etc/zerocap/policy.d",
+                    facts.device.node(),
+                    facts.device.node()
+                ))),
+            },
+        }
+    }
+
+    /// Has udev look at the device again.
+    fn announce(&self, env: &Env, remark: &mut dyn FnMut(&str)) {
+        if let (Whom::Present(facts), true) = (self, env.roots.is_live()) {
+            if let Err(e) = trigger::change(&facts.device) {
+                remark(&format!("{e}; udev publishes it at the next event"));
+            }
+        }
+    }
+}
+
+fn pins(env: &Env) -> LiveDurable {
+    LiveDurable::new(env.roots.state.join("etc/zerocap/policy.d"), 0o644)
+}
+
+/// Changes the file of the pins durably, under the lock. `change` gives the new text, `None` for no change.
+fn edit_pins(env: &Env, change: impl FnOnce(&str) -> std::result::Result<Option<String>, String>) -> Result<bool> {
+    let _lock = Lock::take(&env.roots.run().join("lock"), "pins")?;
+    let mut files = pins(env);
+    let path = files.shown(PINS).display().to_string();
+    let malformed = |what: String| Error::Malformed { path: path.clone(), what: format!("{what}; mend it first, nothing was changed") };
+    let text = String::from_utf8(files.read(PINS)?.unwrap_or_default()).map_err(|_| malformed("not UTF-8".to_owned()))?;
+    match change(&text).map_err(malformed)? {
+        Some(new) => files.replace(PINS, new.as_bytes()).map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// Pins the class of a device.
+pub fn pin(
+    env: &Env,
+    typed: &str,
+    class: Class,
+    accept: Option<Hazard>,
+    why: Option<String>,
+    remark: &mut dyn FnMut(&str),
+) -> Result<()> {
+    let whom = Whom::find(env, typed)?;
+    let pin = Pin { identity: whom.identity()?, class, accept, why };
+    edit_pins(env, |text| edit::pin(text, &pin).map(Some))?;
+    whom.announce(env, remark);
+    Ok(())
+}
+
+/// Takes the pin of a device away.
+pub fn unpin(env: &Env, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<()> {
+    let whom = Whom::find(env, typed)?;
+    let identity = whom.identity()?;
+    if !edit_pins(env, |text| edit::unpin(text, &identity))? {
+        let path = pins(env).shown(PINS).display().to_string();
+        return Err(Error::Malformed { path, what: format!("{} is not pinned there", escape_str(&identity)) });
+    }
+    whom.announce(env, remark);
+    Ok(())
+}
+
+/// Forgets the kept measurement, or hazard, of a device.
+pub fn forget(env: &Env, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<()> {
+    let whom = Whom::find(env, typed)?;
+    let (mut files, name) = match &whom {
+        Whom::Present(facts) => kept::place(env, facts).ok_or_else(|| {
+            Error::Usage(format!("{}: it has neither an identity nor a number", facts.device.node()))
+        })?,
+        Whom::Identity(text) => by_identity(env, text)?,
+    };
+    let _lock = Lock::take(&env.roots.run().join("lock"), "kept")?;
+    if files.read(&name)?.is_none() {
+        let path = files.shown(&name).display().to_string();
+        return Err(Error::Malformed { path, what: "nothing is kept of this device".to_owned() });
+    }
+    files.remove(&name)?;
+    whom.announce(env, remark);
+    Ok(())
+}
+
+/// The kept file of an identity, by what stands in it: a long identity is not its own file name.
+fn by_identity(env: &Env, text: &str) -> Result<(LiveDurable, String)> {
+    let files = LiveDurable::new(env.roots.devices(), 0o644);
+    for name in files.list()? {
+        let tree: Option<serde_json::Value> =
+            files.read(&name)?.and_then(|b| serde_json::from_slice(&b).ok());
+        let fits = tree.as_ref().and_then(|t| t["identity"].as_str()) == Some(text);
+        if fits || name.strip_suffix(".json") == Some(text) {
+            return Ok((files, name));
+        }
+    }
+    Err(Error::NoDevice { path: escape_str(text), what: "no such device, and nothing is kept under that identity".to_owned() })
+}
+
+/// Which file and line decided what for a device.
+pub fn test(env: &Env, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<Tested> {
+    let device = find::named(env, typed)?;
+    let picture = picture::of(env, env.port().as_mut(), &device, Depth::Claims, remark);
+    let (_, applied, _) = policies::traced(env, &picture.facts);
+    Ok(Tested { applied, document: picture.document })
+}
+
+/// The rules, the kept verdicts, and what is wrong with either.
+pub fn list(env: &Env) -> Result<Listed> {
+    let (rules, mut problems) = policies::rules(env)?;
+    problems.extend(matcher::check(&rules));
+    let files = LiveDurable::new(env.roots.devices(), 0o644);
+    let mut kept = Vec::new();
+    for name in files.list()? {
+        let said = match files.read(&name) {
+            Err(e) => Err(e.to_string()),
+            Ok(bytes) => match serde_json::from_slice::<crate::verdict::Measurement>(&bytes.unwrap_or_default()) {
+                Err(e) => Err(format!("not a kept measurement ({e}); `zerocap policy forget` removes it")),
+                Ok(m) => {
+                    let hazard = m.hazard.map_or_else(String::new, |h| format!(" {}", h.hazard));
+                    Ok(format!("{} {}{hazard} {}", printable(m.identity.unwrap_or_default()), m.class, printable(m.at)))
+                }
+            },
+        };
+        kept.push((escape_str(&name), said.map_err(printable)));
+    }
+    Ok(Listed { rules, kept, problems })
+}
+
+/// Model entries for hwdb from the measured devices among those named, or all.
+pub fn models(env: &Env, typed: &[String], remark: &mut dyn FnMut(&str)) -> Result<(String, Vec<Error>)> {
+    let (devices, errors) = show::devices(env, typed, false)?;
+    let mut samples = Vec::new();
+    for device in devices {
+        let d: Device = device;
+        let document = picture::of(env, env.port().as_mut(), &d, Depth::Claims, remark).document;
+        let (Some(Basis::Measured), Some(measured)) = (document.basis, document.measured) else {
+            if !typed.is_empty() {
+                remark(&format!("{}: its class does not rest on a test of it; measure it first", d.node()));
+            }
+            continue;
+        };
+        let properties = model::properties(env, &d);
+        let text = |key: &str| properties.get(key).cloned().unwrap_or_default();
+        samples.push(Sample {
+            model: (text("ID_MODEL"), text("ID_REVISION")),
+            class: document.class,
+            speedup: document.speedup.map(|s| s.median),
+            kernel: measured.kernel,
+        });
+    }
+    Ok((model::entries(&samples), errors))
+}
+
+/// The key of a condition, as it is written.
+pub fn key_of(pattern: &crate::policy::format::Pattern) -> &'static str {
+    crate::policy::format::Key::ALL.iter().find(|(k, _)| *k == pattern.key).map_or("", |(_, name)| name)
+}
+
+/// What a rule wishes, as `key=value`.
+pub fn wishes_of(rule: &Rule) -> Vec<String> {
+    // A rule without conditions fits whatever it is asked about: resolving it alone gives its wishes.
+    let alone = Rule { patterns: Vec::new(), ..rule.clone() };
+    let (_, applied, _) = matcher::resolve(&[alone], &matcher::Subject::default());
+    applied.iter().map(|a| format!("{}={}", a.key, escape_str(&a.value))).collect()
+}

@@ -1,0 +1,261 @@
+//! `tune apply` and `tune reset`: one step a tunable.
+
+use super::{held, leaves_first, Outcome, Step};
+use crate::device::{Device, Kind};
+use crate::error::{Error, Result};
+use crate::facts::{Depth, Facts};
+use crate::jobs::picture::{self, Picture};
+use crate::jobs::{settings, show, Env};
+use crate::machine::child::ChildPort;
+use crate::machine::port::{ActError, Port, TunablePath};
+use crate::tunable::plan::{Last, Plan};
+use crate::tunable::{managed, wedged, Row};
+use crate::units::Nanos;
+
+/// How long a limit write may take: it waits for the commands in flight, and those of a sound device are done by then.
+const DEADLINE: Nanos = Nanos::from_secs(10);
+/// The file that has the kernel read a SCSI disk anew.
+const RESCAN: &str = "device/rescan";
+/// The number of EINVAL.
+const EINVAL: i32 = 22;
+
+/// What wedged limits mean and what to do.
+pub(super) fn wedged_text(kind: Kind) -> String {
+    let cure = match kind {
+        Kind::Scsi => "a rescan frees the limits (`zerocap tune apply --rescan`, or 1 into device/rescan)",
+        Kind::Dm => "once the devices below are rescanned, a reload of the table frees the limits",
+        Kind::Md => "once the devices below are rescanned, stopping and assembling it frees the limits",
+        _ => "removing and adding the device frees the limits",
+    };
+    format!(
+        "limits wedged: the kernel withdrew the zeroing offload at run time, and every limit write gives EINVAL; {cure}; \
+         the offload itself stays off until the device is added anew"
+    )
+}
+
+/// Makes the managed tunables of the devices named, or of all, what is wanted. Each step is told as it is done.
+pub fn apply(
+    env: &Env,
+    typed: &[String],
+    (dry_run, rescan): (bool, bool),
+    remark: &mut dyn FnMut(&str),
+    each: &mut dyn FnMut(Step),
+) -> Result<Vec<Error>> {
+    writable(env, dry_run)?;
+    let (devices, errors) = show::devices(env, typed, false)?;
+    for device in leaves_first(&env.roots.system, devices) {
+        let mut tell = |path: &str, outcome| {
+            each(Step { device: device.name.clone(), path: path.to_owned(), outcome });
+        };
+        if let Some(why) = held(env, &device) {
+            tell("queue", Outcome::Left(why));
+            continue;
+        }
+        let mut picture = picture::of(env, env.port().as_mut(), &device, Depth::Claims, remark);
+        if wedged(&picture.facts) {
+            let mends = rescan && device.kind == Kind::Scsi;
+            if !mends || dry_run {
+                let text = wedged_text(device.kind);
+                tell(
+                    "queue",
+                    if mends { Outcome::Left(format!("would rescan: {text}")) } else { Outcome::Failed(text) },
+                );
+                continue;
+            }
+            tell(RESCAN, rescanned(env, &device));
+            picture = picture::of(env, env.port().as_mut(), &device, Depth::Claims, remark);
+        }
+        let record = settings::read(env, &picture.facts);
+        for row in managed() {
+            if let Some((path, outcome)) = one(env, &picture, row, &record, dry_run) {
+                tell(&path, outcome);
+            }
+        }
+    }
+    Ok(errors)
+}
+
+/// One tunable of one device; `None` where nothing is to be done.
+fn one(env: &Env, picture: &Picture, row: &Row, record: &settings::Record, dry: bool) -> Option<(String, Outcome)> {
+    let facts = &picture.facts;
+    let want = picture.document.tunables.iter().find(|t| t.name == row.name)?;
+    let path = row.file(facts)?;
+    let now = row.now(facts).known()?.clone();
+    let outcome = match settings::plan(facts, row, &want.wanted, record, false) {
+        Plan::Leave | Plan::Changed => return None,
+        Plan::Foreign(value) => {
+            let default = row.kernel(facts).unwrap_or_else(|| "-".to_owned());
+            Outcome::Left(format!(
+                "set-by-admin: it is {value}, which neither the kernel ({default}) nor zerocap put there; wanted is {} ({}); \
+                 put the kernel's value there if zerocap is to look after it",
+                want.wanted, want.why
+            ))
+        }
+        Plan::Write => match row.spelled(facts, &want.wanted) {
+            Err(why) => Outcome::Failed(format!("{} is not written: {why}", want.wanted)),
+            Ok(value) if dry => Outcome::Would(now, value, want.why.clone()),
+            Ok(value) => {
+                // Noted first: a program that is cut off in between must not take its own value for an administrator's.
+                let before = record.of(row).cloned();
+                match settings::update(env, facts, |r| settings::note(facts, row, &value, r)) {
+                    Err(e) => Outcome::Failed(e.to_string()),
+                    Ok(()) => written(env, facts, row, &path, &now, &value, &want.why, before),
+                }
+            }
+        },
+    };
+    Some((path, outcome))
+}
+
+/// Puts back what was found before the first write, where the value is still zerocap's.
+pub fn reset(env: &Env, typed: &[String], each: &mut dyn FnMut(Step)) -> Result<Vec<Error>> {
+    writable(env, false)?;
+    let (devices, errors) = show::devices(env, typed, false)?;
+    let mut order = leaves_first(&env.roots.system, devices);
+    // A stack takes over what is below it only when its table is loaded: it goes first, so that nothing below changes it.
+    order.reverse();
+    for device in order {
+        let mut tell = |path: &str, outcome| {
+            each(Step { device: device.name.clone(), path: path.to_owned(), outcome });
+        };
+        if let Some(why) = held(env, &device) {
+            tell("queue", Outcome::Left(why));
+            continue;
+        }
+        let facts = crate::facts::gather(&env.roots.system, env.port().as_mut(), &device, Depth::Claims);
+        let record = settings::read(env, &facts);
+        for row in managed() {
+            let (Some(last), Some(path)) = (record.of(row), row.file(&facts)) else { continue };
+            let Some(now) = row.now(&facts).known().cloned() else { continue };
+            // Whatever is there now, events leave it until something else is wanted.
+            let keep = |r: &mut settings::Record| {
+                if let Some(l) = r.tunables.get_mut(row.name) {
+                    (l.wrote, l.put_back) = (l.found.clone(), true);
+                }
+            };
+            if now == last.found {
+                if let Err(e) = settings::update(env, &facts, keep) {
+                    tell(&path, Outcome::Failed(e.to_string()));
+                }
+                continue;
+            }
+            if now != last.wrote {
+                tell(&path, Outcome::Left(format!("set-by-admin: it is {now}, zerocap wrote {}", last.wrote)));
+                continue;
+            }
+            let outcome = match row.spelled(&facts, &last.found) {
+                Err(why) => Outcome::Failed(format!("{} was found and cannot be put back: {why}", last.found)),
+                Ok(value) => match settings::update(env, &facts, keep) {
+                    Err(e) => Outcome::Failed(e.to_string()),
+                    Ok(()) => written(
+                        env,
+                        &facts,
+                        row,
+                        &path,
+                        &now,
+                        &value,
+                        "found before the first write",
+                        Some(last.clone()),
+                    ),
+                },
+            };
+            tell(&path, outcome);
+        }
+    }
+    Ok(errors)
+}
+
+fn writable(env: &Env, dry_run: bool) -> Result<()> {
+    if dry_run || env.roots.is_live() {
+        Ok(())
+    } else {
+        let why = "a recorded machine is never written to: leave out --root, or give `tune apply` --dry-run";
+        Err(Error::Usage(why.to_owned()))
+    }
+}
+
+/// Writes, reads back, and says what came of it. `before`: the record as it was, for a write that fails.
+#[allow(clippy::too_many_arguments)] // two callers, and all of it is said to the user
+fn written(
+    env: &Env,
+    facts: &Facts,
+    row: &Row,
+    path: &str,
+    now: &str,
+    value: &str,
+    why: &str,
+    before: Option<Last>,
+) -> Outcome {
+    let result = set(&facts.device, path, value);
+    let reads = |path: &str| env.roots.system.text(&facts.device.attr(path));
+    let failed = match result {
+        Ok(()) => match reads(path).known() {
+            Some(read) if read == value || row.kernel(facts).as_deref() == Some(read) => {
+                return Outcome::Wrote(now.to_owned(), value.to_owned(), why.to_owned(), read.clone());
+            }
+            Some(read) => {
+                format!("{value} was written, but it reads {read}: something else set it, or the kernel capped it")
+            }
+            None => format!("{value} was written and cannot be read back"),
+        },
+        Err(ActError::Os(EINVAL)) => {
+            // EINVAL means the value, or limits that are wedged: only the other files tell which (fieldguide 1.4 e).
+            let limit = |name: &str| reads(&format!("queue/{name}")).known().cloned();
+            match (limit("write_zeroes_unmap_max_hw_bytes"), limit("write_zeroes_max_bytes").as_deref()) {
+                (Some(hw), Some("0")) if hw != "0" => wedged_text(facts.device.kind),
+                (hw, _) => format!(
+                    "the kernel refuses {value} (EINVAL); it accepts {}, the hardware's limit is {}",
+                    row.accepts,
+                    hw.unwrap_or_else(|| "unknown".to_owned())
+                ),
+            }
+        }
+        Err(ActError::NoAnswer(pid)) => {
+            // The write may still happen once the device answers, so the note stays.
+            return Outcome::Failed(format!(
+                "write {value}: no answer in {:.0} s; the write waits for a command that the device does not answer \
+                 (process {pid}, left behind); look at the device, then run this again",
+                DEADLINE.as_secs_f64()
+            ));
+        }
+        Err(e @ ActError::Os(_)) => format!("write {value}: {e}; run as root on the machine itself"),
+        Err(e) => format!("write {value}: {e}"),
+    };
+    let undone = settings::update(env, facts, |r| {
+        match before {
+            Some(last) => r.tunables.insert(row.name.to_owned(), last),
+            None => r.tunables.remove(row.name),
+        };
+    });
+    Outcome::Failed(match undone {
+        Ok(()) => failed,
+        Err(e) => format!("{failed}; and {e}"),
+    })
+}
+
+/// Writes one file of a device in a child of its own, since one that is not answered is left behind.
+fn set(device: &Device, path: &str, value: &str) -> std::result::Result<(), ActError> {
+    let mut port = ChildPort::new(DEADLINE);
+    let result = port.set(device, &TunablePath(path.to_owned()), value);
+    port.close();
+    result
+}
+
+/// Has the kernel read the disk anew.
+fn rescanned(env: &Env, device: &Device) -> Outcome {
+    if let Err(e) = set(device, RESCAN, "1") {
+        return Outcome::Failed(format!("write 1: {e}"));
+    }
+    let read = |name: &str| env.roots.system.text(&device.attr(&format!("queue/{name}"))).known().cloned();
+    let or = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    Outcome::Wrote(
+        "wedged".to_owned(),
+        "1".to_owned(),
+        "the rescan frees the limits; the offload itself stays off until the device is added anew".to_owned(),
+        format!(
+            "write_zeroes_max_bytes {}, write_zeroes_unmap_max_hw_bytes {}",
+            or(read("write_zeroes_max_bytes")),
+            or(read("write_zeroes_unmap_max_hw_bytes"))
+        ),
+    )
+}

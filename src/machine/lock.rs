@@ -1,0 +1,69 @@
+//! Locks between processes of this program: `/run/zerocap/lock/<name>`, held by flock until dropped or the process ends.
+//!
+//! Held only around the change of one small file, never while a device is waited for: so nobody waits on a hung device.
+
+use crate::error::{Error, Result};
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long a lock is waited for: each holder changes one file.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// A lock that is held.
+#[derive(Debug)]
+pub struct Lock {
+    _fd: OwnedFd,
+}
+
+impl Lock {
+    /// Takes the lock of this name below a directory, which is made where it is not there.
+    pub fn take(dir: &Path, name: &str) -> Result<Lock> {
+        Lock::within(dir, name, WAIT)
+    }
+
+    fn within(dir: &Path, name: &str, wait: Duration) -> Result<Lock> {
+        let path = dir.join(name);
+        let open = || {
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+            rustix::fs::open(&path, flags, Mode::from_raw_mode(0o600))
+        };
+        let fd = match open() {
+            Err(Errno::NOENT) => {
+                std::fs::create_dir_all(dir).map_err(|e| Error::file(dir, "make the directory", e))?;
+                open()
+            }
+            opened => opened,
+        }
+        .map_err(|e| Error::file(&path, "open", e))?;
+        let until = Instant::now() + wait;
+        loop {
+            match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Lock { _fd: fd }),
+                Err(Errno::WOULDBLOCK) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+                Err(Errno::INTR) => {}
+                Err(e) => return Err(Error::file(&path, "lock (another zerocap holds it; try again)", e)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_holder_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("run/lock");
+        let held = Lock::take(&place, "set").unwrap();
+        let short = Duration::from_millis(20);
+        let error = Lock::within(&place, "set", short).unwrap_err().to_string();
+        assert!(error.contains("run/lock/set: lock"), "{error}");
+        Lock::within(&place, "pins", short).unwrap();
+        drop(held);
+        Lock::within(&place, "set", short).unwrap();
+    }
+}

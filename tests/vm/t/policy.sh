@@ -1,0 +1,133 @@
+#!/bin/bash
+# `zerocap policy`, model entries and the automatic test with a real udevd: pins, their files, kept verdicts, hwdb, a
+# hostile model string, and many workers and a pin at once.
+# vm: -n fast:64M:write_ms_per_mib=12 -t 300
+. "${0%/*}/../lib.sh"
+install_rules
+repo=${0%/*}/../../..
+change() { udevadm trigger --settle "/sys/block/$1"; }
+J="--journal /host/journal"
+
+# --- the rules and units as they stand ---
+check "udevadm verify accepts the rules" udevadm verify --no-summary /etc/udev/rules.d/90-zerocap.rules
+if command -v systemd-analyze >/dev/null; then
+    mkdir -p /tmp/units
+    for u in "$repo"/rules/units/*.service; do sed 's,@BINDIR@,/usr/bin,g' "$u" >"/tmp/units/${u##*/}"; done
+    for u in /tmp/units/*.service; do check "systemd-analyze verify accepts ${u##*/}" systemd-analyze verify --man=no "$u"; done
+    systemd-analyze security --offline=yes /tmp/units/*.service 2>/dev/null | grep -i overall | while read -r l; do note "$l"; done
+else
+    note "not run: systemd-analyze is not in the guest"
+fi
+
+# --- the shipped file ---
+mkdir -p /usr/lib/zerocap/policy.d
+cp "$repo"/rules/policy.d/*.toml /usr/lib/zerocap/policy.d/
+check_exit 0 "policy list" zerocap policy list
+check_has "$OUT" "10-public-record.toml" "shows the shipped rules with their file"
+check_eq "$ERR" "" "and finds nothing wrong with them"
+sd=$(sdebug lbpws=1 inq_vendor=LIO-ORG "inq_product=TCMU device")
+check_eq "$(prop "$sd" ZEROCAP_CLASS)/$(prop "$sd" ZEROCAP_BASIS)" broken/policy "a device of the public record is broken by policy"
+check_eq "$(q "$sd" write_zeroes_unmap_max_bytes)" 0 "and its knob is off"
+check_exit 0 "policy test" zerocap policy test "$sd"
+note "$(tail -1 <<<"$OUT")"
+check_has "$OUT" "hazard = old-data-left  by /usr/lib/zerocap/policy.d/10-public-record.toml:" "test names file and line"
+
+# --- pin, unpin, forget ---
+check_exit 0 "pin with accept" zerocap policy pin "/dev/$sd" fast --accept old-data-left --why 'checked by hand, "twice"'
+check_eq "$OUT$ERR" "" "silence on success"
+settle
+check_eq "$(prop "$sd" ZEROCAP_CLASS)/$(prop "$sd" ZEROCAP_BASIS)" fast/policy "the pin is published at once"
+check_has "$(prop "$sd" ZEROCAP_FINDINGS)" old-data-left "and the finding stays"
+check_has "$(zerocap policy test "$sd")" "class = fast  by /etc/zerocap/policy.d/99-pins.toml:" "test names the pin"
+check_eq "$(q "$sd" write_zeroes_unmap_max_bytes)" "$(q "$sd" write_zeroes_unmap_max_hw_bytes)" "the knob is on again"
+check_exit 2 "a class that is none" zerocap policy pin "/dev/$sd" quick
+check_exit 0 "unpin" zerocap policy unpin "/dev/$sd"
+settle
+check_eq "$(prop "$sd" ZEROCAP_CLASS)" broken "unpinned"
+check_exit 1 "unpin what is not pinned" zerocap policy unpin "/dev/$sd"
+check_has "$ERR" "99-pins.toml" "names the file"
+echo '[[rule]' >/etc/zerocap/policy.d/99-pins.toml
+check_exit 1 "a file of pins that is no TOML is not touched" zerocap policy pin "/dev/$sd" fast
+check_has "$ERR" "99-pins.toml" "named"
+check_eq "$(cat /etc/zerocap/policy.d/99-pins.toml)" "[[rule]" "as it was"
+check_exit 1 "list finds it" zerocap policy list
+rm /etc/zerocap/policy.d/99-pins.toml
+check_exit 1 "nothing to forget" zerocap policy forget "/dev/$sd"
+check "remove" sdebug_rm
+
+# --- measure, model entry from it, basis model on another device ---
+fast=$(disk fast)
+check_exit 0 "measure" zerocap measure "/dev/$fast" --scratch 16MiB+16MiB $J
+check_exit 0 "policy model" zerocap policy model
+note "$(grep -v '^#' <<<"$OUT" | tr '\n' ';')"
+check_has "$OUT" "ZEROCAP_MODEL_CLASS=fast" "an entry of the measured device"
+check_not "$OUT" "$(cat "/sys/block/$fast/wwid" 2>/dev/null || echo none-such)" "without its identity"
+mkdir -p /etc/udev/hwdb.d
+cp "$repo"/rules/hwdb/60-zerocap-model.hwdb /etc/udev/hwdb.d/
+echo "$OUT" >/etc/udev/hwdb.d/70-mine.hwdb
+check_has "$(zerocap policy list)" ".json: " "list shows the kept verdict"
+check_exit 0 "forget" zerocap policy forget "/dev/$fast"
+settle
+check_eq "$(prop "$fast" ZEROCAP_CLASS)" unknown "forgotten, and published"
+if command -v systemd-hwdb >/dev/null || command -v udevadm >/dev/null; then
+    systemd-hwdb update 2>/dev/null || udevadm hwdb --update 2>/dev/null
+    udevadm control --reload; change "$fast"
+    check_eq "$(prop "$fast" ZEROCAP_CLASS)/$(prop "$fast" ZEROCAP_BASIS)" fast/model "the entry gives the class to a device that is not measured"
+    check_eq "$(zerocap show --json "$fast" | json 'd[0]["class"],d[0]["basis"]')" "('fast', 'model')" "show reads the same from udev's database"
+    check_exit 7 "a model is no measurement" zerocap check "/dev/$fast" --require measured
+fi
+rm -f /etc/udev/hwdb.d/70-mine.hwdb /etc/udev/hwdb.bin; udevadm control --reload
+
+# --- measure = auto ---
+cat >/etc/zerocap/policy.d/20-auto.toml <<T
+[[rule]]
+path    = "/dev/$fast"
+measure = "auto"
+scratch = "16MiB+16MiB"
+T
+change "$fast"
+devnum=$(cat "/sys/block/$fast/dev")
+check_eq "$(prop "$fast" SYSTEMD_WANTS)" "zerocap-measure@$devnum.service" "an event asks for the unit where there is no verdict"
+check "the node that the unit names is there" test -b "/dev/block/$devnum"
+check_exit 0 "what the unit runs" zerocap measure --auto "/dev/block/$devnum" $J
+settle
+check_eq "$(prop "$fast" ZEROCAP_CLASS)/$(prop "$fast" ZEROCAP_BASIS)" fast/measured "measured, published by its change event"
+check_eq "$(prop "$fast" SYSTEMD_WANTS)" "" "and not asked for again"
+rm /etc/zerocap/policy.d/20-auto.toml
+check_exit 1 "without such a policy" zerocap measure --auto "/dev/$fast" $J
+check_has "$ERR" 'measure = "auto"' "it says what is missing"
+check_exit 2 "neither WHERE nor --auto" zerocap measure "/dev/$fast"
+
+# --- a model string that tries to inject ---
+hostile="\"'\$*[=\\%n\`"
+sd=$(sdebug lbpws=1 "inq_vendor=\$(id)*[" "inq_product=$hostile;x")
+note "model: $(cat "/sys/block/$sd/device/model")"
+check_eq "$(prop "$sd" ZEROCAP_CLASS)" unknown "a hostile model: the properties are there"
+keys=$(udevadm info -q property -n "/dev/$sd" | grep -c '^ZEROCAP_')
+check_eq "$(udevadm info -q property -n "/dev/$sd" | grep '^ZEROCAP_' | grep -vcE '^ZEROCAP_[A-Z_]+=[a-z0-9,.:-]+$')" 0 "nothing but words and numbers in all $keys of them"
+check_eq "$(json 'd["device"]["model"]' <"/run/zerocap/$(cat "/sys/block/$sd/dev").json")" "$(sed 's/ *$//; s/\\/\\\\/g' "/sys/block/$sd/device/model")" "the document has it as text"
+check_eq "$(udevadm info -q property -n "/dev/$sd" | grep -c '^ZEROCAP_MODEL')" 0 "hwdb was not asked with it"
+check_exit 0 "pin it" zerocap policy pin "/dev/$sd" slow --why "$hostile
+class = \"fast\""
+settle
+check_eq "$(prop "$sd" ZEROCAP_CLASS)" slow "a reason is only a reason"
+check_eq "$(zerocap policy list 2>&1 | grep -c 99-pins.toml)" 1 "list prints it on one line"
+check_exit 0 "unpin it" zerocap policy unpin "/dev/$sd"
+check "remove" sdebug_rm
+
+# --- workers, pins and unpins at once ---
+sdebug lbpws=1 num_tgts=1 max_luns=16 add_host=1 >/tmp/disks
+check "16 disks" test "$(wc -l </tmp/disks)" = 16
+(while :; do udevadm trigger -s block; sleep 0.05; done) &
+storm=$!
+pids=
+while read -r d; do zerocap policy pin "$d" slow 2>>/tmp/pin.err & pids="$pids $!"; done </tmp/disks
+bad=0; for p in $pids; do wait "$p" || bad=$((bad + 1)); done
+check_eq "$bad" 0 "16 pins at once: each succeeds"
+check_eq "$(grep -c '^identity' /etc/zerocap/policy.d/99-pins.toml)" 16 "and none is lost"
+check_eq "$(zerocap policy list 2>&1 >/dev/null)" "" "the file is whole"
+kill $storm; wait $storm 2>/dev/null
+udevadm trigger -s block --settle
+wrong=0; while read -r d; do [ "$(prop "$d" ZEROCAP_CLASS)" = slow ] || wrong=$((wrong + 1)); done </tmp/disks
+check_eq "$wrong" 0 "every disk's property says so"
+check_eq "$(find /run/zerocap /etc/zerocap -name '.*.tmp' | wc -l)" 0 "no temporary file is left"

@@ -1,0 +1,57 @@
+#!/bin/bash
+# Devices of known truth, on NVMe, SCSI and virtio: each gets its class, or `unknown` where noise hides it, never a wrong
+# one; and each holds afterwards what it held before, byte for byte.
+# vm: -n fast:32M:write_ms_per_mib=12 -n adslow:32M:zero_ms_per_mib=12,write_ms_per_mib=12 -n throttled:32M:zero=ok
+# vm: -n unadv:32M:bus=virtio,write_ms_per_mib=12 -n unadv2:32M:bus=scsi,write_ms_per_mib=12
+# vm: -n lie:32M:zero=lie -n half:32M:zero=half -n brk:32M:eio_after=6M
+# vm: -n noisyslow:32M:zero_ms_per_mib=4,write_ms_per_mib=12,bimodal=30:40 -n noisyfast:32M:zero_ms_per_mib=1,write_ms_per_mib=24,bimodal=4:40
+# vm: -n hang:32M:hang_after=9 -t 500
+. "${0%/*}/../lib.sh"
+install_rules
+range=8MiB+8MiB
+
+# expect DISK CLASSES [COMMAND...] : measures it; the class is one of those
+expect() {
+    local name=$1 want=$2 d before got start=$SECONDS
+    shift 2
+    d=$(disk "$name")
+    fill "$d"
+    before=$(sum "$d")
+    check_exit 0 "$name: measured" "$@" zerocap measure "/dev/$d" --scratch $range --journal /host/journal --thin-ok
+    got=$(zerocap show "/dev/$d" --json | json 'd[0]["class"]')
+    case " $want " in *" $got "*) ok "$name: $got" ;; *) fail "$name: $got"; note "want one of: $want" ;; esac
+    note "$(head -1 <<<"$OUT") ($((SECONDS - start)) s)"
+    check_eq "$(sum "$d")" "$before" "$name: the whole device is as before"
+    D=$d
+}
+
+expect fast fast
+check "the limit claims it" test "$(q "$D" write_zeroes_unmap_max_hw_bytes)" -gt 0
+expect adslow slow
+check "advertised all the same" test "$(q "$D" write_zeroes_unmap_max_hw_bytes)" -gt 0
+
+# Writes and zeroes alike count against a limit of the control group; the child that acts is in it too.
+throttled=$(disk throttled)
+mkdir -p /sys/fs/cgroup/slow; echo +io >/sys/fs/cgroup/cgroup.subtree_control
+echo "$(cat "/sys/block/$throttled/dev") wbps=20971520" >/sys/fs/cgroup/slow/io.max
+expect throttled slow sh -c 'echo $$ >/sys/fs/cgroup/slow/cgroup.procs; exec "$@"' sh
+
+for name in unadv unadv2; do
+    expect $name fast
+    check_eq "$(q "$D" write_zeroes_unmap_max_hw_bytes)" 0 "$name: nothing claims it"
+done
+expect noisyslow "slow unknown"
+expect noisyfast "fast unknown"
+for name in lie half; do
+    expect $name broken
+    check_has "$(zerocap show "/dev/$D")" old-data-left "$name: by its finding"
+done
+expect brk broken
+check_has "$(zerocap show "/dev/$D")" zeroing-error "brk: by its finding"
+
+hang=$(disk hang)
+fill "$hang"
+check_exit 1 "hang: no answer ends the test" timeout 60 zerocap measure "/dev/$hang" --scratch $range --journal /host/journal --deadline 4
+check_has "$ERR" "still in flight, pid" "hang: by its error"
+check_exit 6 "hang: broken" timeout 20 zerocap check "/dev/$hang"
+check "hang: the journal is kept" test -n "$(ls /host/journal)"
