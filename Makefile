@@ -61,7 +61,7 @@ test-long: setup-test
 # Ratios in one run; nothing here can fail a build.
 bench: setup-test
 	cargo build --release
-	ZEROCAP_SCALE=10000 cargo test --release --test scale -- --nocapture
+	ZEROCAP_SCALE=10000 cargo test --release --test scale --test event_cost -- --nocapture
 
 bindings:
 	bindings/generate
@@ -70,7 +70,7 @@ install:
 	install -D -m 0755 target/release/zerocap $(DESTDIR)$(BINDIR)/zerocap
 	install -d $(DESTDIR)$(UDEVDIR)/rules.d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d
 	sed 's,@BINDIR@,$(BINDIR),g' rules/90-zerocap.rules > $(DESTDIR)$(UDEVDIR)/rules.d/90-zerocap.rules
-	install -d $(DESTDIR)$(UDEVDIR)/hwdb.d
+	install -d $(DESTDIR)$(UDEVDIR)/hwdb.d $(DESTDIR)/etc/zerocap/policy.d
 	install -m 0644 rules/policy.d/*.toml $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d/
 	install -m 0644 rules/hwdb/*.hwdb $(DESTDIR)$(UDEVDIR)/hwdb.d/
 	for u in rules/units/*.service; do sed 's,@BINDIR@,$(BINDIR),g' $$u > $(DESTDIR)$(UNITDIR)/$${u##*/}; done

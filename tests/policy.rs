@@ -88,7 +88,7 @@ fn a_pin_shows_where_it_stands() {
     assert_eq!(place.run(&["policy", "pin", "sde", "none", "--why", "a \"reason\"\nwith lines"]).0, 0);
     let (code, told, _) = place.run(&["policy", "test", "sde"]);
     assert_eq!(code, 0);
-    assert!(told.contains("/etc/zerocap/policy.d/99-pins.toml:3 (a \"reason\"\\x0awith lines)"), "{told}");
+    assert!(told.contains("/etc/zerocap/policy.d/99-pins.toml:5 (a \"reason\"\\x0awith lines)"), "{told}");
     assert!(told.contains("fast_ratio = 3  by "), "{told}");
     assert!(told.contains("20-mine.toml:4"), "{told}");
     assert!(!told.contains("class = slow"), "the last that fits wins: {told}");
@@ -111,23 +111,35 @@ fn what_was_kept_is_forgotten_by_device_or_identity() {
 
 #[test]
 fn an_automatic_test_is_asked_for_where_nothing_is_known() {
-    let place = Place::new();
-    std::fs::write(
-        place.policy_file("20-auto.toml"),
-        "[[rule]]\nkind = \"scsi\"\nmeasure = \"auto\"\nscratch = \"label\"\n",
-    )
-    .unwrap();
-    let wants =
-        |device: &str| place.event(device).lines().find_map(|l| l.strip_prefix("SYSTEMD_WANTS=").map(str::to_owned));
-    assert_eq!(wants("sde"), None, "it is measured");
-    assert_eq!(place.run(&["policy", "forget", "sde"]).0, 0);
-    let devnum = std::fs::read_to_string(place.root.join("sys/block/sde/dev")).unwrap();
-    assert_eq!(wants("sde"), Some(format!("zerocap-measure@{}.service", devnum.trim())));
-    assert_eq!(place.run(&["policy", "pin", "sde", "slow"]).0, 0);
-    assert_eq!(wants("sde"), None, "an administrator has said what it is");
-    std::fs::remove_file(place.policy_file("99-pins.toml")).unwrap();
-    std::fs::write(place.policy_file("20-auto.toml"), "[[rule]]\nmeasure = \"auto\"\n").unwrap();
-    assert_eq!(wants("sde"), None, "without a scratch there is nowhere to test");
+    let mut place = Place::new();
+    let machine = tempfile::tempdir().unwrap();
+    for (file, text) in
+        [("dev", "8:0"), ("diskseq", "1"), ("device/wwid", "naa.5"), ("queue/write_zeroes_max_bytes", "4096")]
+    {
+        let path = machine.path().join("sys/block/sda").join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    place.root = machine.path().to_owned();
+    let auto = |more: &str| {
+        std::fs::write(
+            place.policy_file("20-auto.toml"),
+            format!("[[rule]]\nkind = \"scsi\"\nmeasure = \"auto\"\n{more}"),
+        )
+        .unwrap();
+    };
+    let wants = || place.event("sda").lines().find_map(|l| l.strip_prefix("SYSTEMD_WANTS=").map(str::to_owned));
+    assert_eq!(wants(), None, "no policy");
+    auto("scratch = \"label\"\n");
+    assert_eq!(wants().as_deref(), Some("zerocap-measure@8:0.service"));
+    assert_eq!(place.run(&["policy", "pin", "sda", "slow"]).0, 0);
+    assert_eq!(wants(), None, "an administrator has said what it is");
+    assert_eq!(place.run(&["policy", "unpin", "sda"]).0, 0);
+    auto("");
+    assert_eq!(wants(), None, "without a scratch there is nowhere to test");
+    auto("scratch = \"label\"\n");
+    std::fs::write(machine.path().join("sys/block/sda/queue/write_zeroes_max_bytes"), "0").unwrap();
+    assert_eq!(wants(), None, "there is no offload to test");
 }
 
 #[test]

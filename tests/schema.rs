@@ -142,6 +142,7 @@ fn full_machine() -> tempfile::TempDir {
         unit: 4096,
         fast_ratio: 2.0,
         put_back: 0,
+        found: Vec::new(),
     };
     let measurement = Measurement {
         class: Class::Fast,
@@ -244,7 +245,7 @@ fn the_names_are_those_of_the_types_and_of_the_page() {
             document.pointer(&format!("/{}", n.replace('.', "/").replace("[]", "/0"))).is_none_or(Value::is_null)
         })
         .collect();
-    assert_eq!(nulls, ["measured.inconclusive", "methods[].error"]);
+    assert_eq!(nulls, ["initial_state.how", "measured.inconclusive", "methods[].error"]);
 }
 
 #[test]
@@ -320,6 +321,38 @@ fn the_words_are_those_of_the_program() {
     assert_eq!(at(&format!("{finding}/code/enum")), all(FindingCode::ALL.iter().map(|w| w.as_str()).collect()));
     assert_eq!(at(&format!("{finding}/severity/enum")), all(Severity::ALL.iter().map(|w| w.as_str()).collect()));
     assert_eq!(at("/properties/expected/enum"), all(vec!["fast", "slow", "none", "unknown"]));
+}
+
+/// What is wrong with an answer that is no document, by its definition in the schema.
+fn check_answer(definition: &str, answer: &Value) -> Vec<String> {
+    let (schema, mut out) = (schema(), Vec::new());
+    faults(&schema, &schema["$defs"][definition], answer, "", &mut out);
+    let fields = |v: &Value| v.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(fields(answer), fields(&schema["$defs"][definition]["properties"]));
+    let sections = PAGE.split(".SH THE ANSWER FOR A PATH").nth(1).unwrap().split("\n.SH EXIT").next().unwrap();
+    let plain = sections.replace('\\', "");
+    assert!(fields(answer).iter().all(|f| plain.contains(f.as_str())), "{definition}: not all fields are on the page");
+    out
+}
+
+#[test]
+fn the_answers_that_are_no_documents_fit_their_definitions() {
+    let machine = full_machine();
+    let run = |arguments: &[&str], root: Option<&Path>| -> Option<Value> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zerocap"));
+        command.args(arguments).args(root.map(|_| "--root")).args(root);
+        serde_json::from_slice(&command.output().unwrap().stdout).ok()
+    };
+    for more in [&[][..], &["--data-fraction", "0.25"]] {
+        let arguments = [&["estimate", "sda", "1GiB", "--json"][..], more].concat();
+        let answer = run(&arguments, Some(machine.path())).unwrap();
+        assert_eq!(check_answer("estimate", &answer), [""; 0], "{answer}");
+    }
+    // Only where this directory lies on a block device of this machine, which in a container it need not.
+    match run(&["check", "--json", env!("CARGO_MANIFEST_DIR")], None) {
+        Some(answer) => assert_eq!(check_answer("path_answer", &answer), [""; 0], "{answer}"),
+        None => eprintln!("not run: {} is on no block device that can be seen", env!("CARGO_MANIFEST_DIR")),
+    }
 }
 
 #[test]

@@ -46,6 +46,9 @@ pub struct Measure {
     /// Seconds after which a call counts as not answered [default: from the device's own timeout]
     #[arg(long, value_name = "N")]
     deadline: Option<u64>,
+    /// Put back limits and modes of the kernel that the test changed
+    #[arg(long)]
+    restore_limits: bool,
     /// A line a pair on standard error
     #[arg(short, long)]
     verbose: bool,
@@ -70,6 +73,7 @@ impl Measure {
             max_bytes: parse_size(&self.max_bytes).ok_or_else(|| usage("--max-bytes: not a size".to_owned()))?,
             max_seconds: self.max_seconds,
             deadline: self.deadline,
+            restore_limits: self.restore_limits,
         };
         let mut talk = Talk::new(self.verbose);
         let answer = measure::run(env, &request, &mut talk);

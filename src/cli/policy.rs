@@ -68,13 +68,15 @@ impl Policy {
             Action::List => {
                 let listed = policy::list(env)?;
                 print(|out| out.write_all(list(&listed).as_bytes()))?;
-                let bad = listed.kept.iter().filter_map(|(name, said)| Some(format!("{name}: {}", said.as_ref().err()?)));
+                let bad =
+                    listed.kept.iter().filter_map(|(name, said)| Some(format!("{name}: {}", said.as_ref().err()?)));
                 let problems: Vec<String> = listed.problems.iter().cloned().chain(bad).collect();
                 problems.iter().for_each(|p| remark(p));
                 return Ok(if problems.is_empty() { exit::OK } else { exit::FAILURE });
             }
             Action::Pin { device, class, accept, why } => {
-                let class = class.parse().map_err(|_| not_a_word("CLASS", class, "fast, slow, none, unknown, broken"))?;
+                let class =
+                    class.parse().map_err(|_| not_a_word("CLASS", class, "fast, slow, none, unknown, broken"))?;
                 let hazard = |h: &String| {
                     h.parse().map_err(|_| not_a_word("--accept", h, "old-data-left, zeroing-error, no-answer"))
                 };

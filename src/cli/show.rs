@@ -3,8 +3,8 @@
 use crate::cli::{complain, print, remark};
 use crate::error::{exit, Error, Result};
 use crate::jobs::{show, Env};
-use crate::output::{detail, table, Document};
-use std::io::Write;
+use crate::output::{detail, openmetrics, table, Document};
+use std::io::{IsTerminal, Write};
 
 /// The verdicts: all devices as a table, one device in detail
 #[derive(Debug, clap::Args)]
@@ -15,15 +15,33 @@ pub struct Show {
     /// List hidden multipath paths, RAM disks and empty devices too
     #[arg(long)]
     all: bool,
-    /// Columns, separated by commas; `help` lists them
+    /// Columns, separated by commas; `+COL` adds one to the usual ones; `help` lists them
     #[arg(short = 'o', long = "output", value_name = "COL,…", value_delimiter = ',')]
     columns: Option<Vec<String>>,
+    /// Sort by this column, what is not known last
+    #[arg(long, value_name = "COL")]
+    sort: Option<String>,
+    /// No line of headings
+    #[arg(long)]
+    no_headings: bool,
+    /// Sizes and rates as numbers of bytes
+    #[arg(long)]
+    bytes: bool,
     /// An array of documents of format 1
-    #[arg(long, conflicts_with = "columns")]
+    #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes"])]
     json: bool,
     /// A document a line
-    #[arg(long, conflicts_with_all = ["columns", "json"])]
+    #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "json"])]
     jsonl: bool,
+    /// OpenMetrics text, for node_exporter's textfile collector
+    #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "json", "jsonl"])]
+    openmetrics: bool,
+}
+
+/// Whether colour is wanted: on a terminal that can, unless NO_COLOR is set to anything (no-color.org).
+fn colour() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
+    std::io::stdout().is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_some_and(|t| t != "dumb")
 }
 
 impl Show {
@@ -31,14 +49,23 @@ impl Show {
     pub fn run(&self, env: &Env) -> Result<u8> {
         let columns = self.columns.as_deref();
         if columns.is_some_and(|c| c.iter().any(|c| c == "help")) {
-            print(|out| writeln!(out, "{}", table::headings().join("\n")))?;
+            print(|out| out.write_all(table::help().as_bytes()))?;
             return Ok(exit::OK);
         }
+        let style = table::Style {
+            columns,
+            sort: self.sort.as_deref(),
+            no_headings: self.no_headings,
+            bytes: self.bytes,
+            colour: colour(),
+        };
         let (devices, errors) = show::devices(env, &self.devices, self.all)?;
         errors.iter().for_each(complain);
         let none = devices.is_empty();
         let (mut unknown, mut remark) = (None, remark);
         let mut documents = show::documents(env, devices, &mut remark)?;
+        // The detail of one device stands for its table, unless the table was asked for.
+        let table_wanted = columns.is_some() || self.sort.is_some() || self.no_headings || self.bytes;
         print(|out| {
             if self.json {
                 write!(out, "[")?;
@@ -50,14 +77,17 @@ impl Show {
             } else if self.jsonl {
                 return documents.try_for_each(|d| writeln!(out, "{}", d.json()));
             }
-            // The columns of a table are as wide as their widest cell.
+            // The columns of a table are as wide as their widest cell, and the samples of a family stand together.
             let documents: Vec<Document> = documents.collect();
-            if let ([document], None, [_]) = (documents.as_slice(), columns, self.devices.as_slice()) {
+            if self.openmetrics {
+                return openmetrics::write(out, &documents);
+            }
+            if let ([document], false, [_]) = (documents.as_slice(), table_wanted, self.devices.as_slice()) {
                 detail::write(out, document)
             } else if documents.is_empty() && !self.devices.is_empty() {
                 Ok(())
             } else {
-                table::write(out, &documents, columns).unwrap_or_else(|name| {
+                table::write(out, &documents, &style).unwrap_or_else(|name| {
                     unknown = Some(name);
                     Ok(())
                 })

@@ -6,6 +6,7 @@
 pub mod ata;
 pub mod device;
 pub mod field;
+pub mod initial;
 pub mod nvme;
 pub mod nvme_rows;
 pub mod page;
@@ -38,6 +39,8 @@ pub struct Facts {
     pub bus: Bus,
     /// What the device is made of.
     pub stack: stack::Stack,
+    /// What it holds, as far as that is known without reading it.
+    pub initial: initial::Initial,
     /// `proc/sys/kernel/osrelease`.
     pub kernel: Fact<String>,
     /// Every field that was read, in the order it is shown.
@@ -125,7 +128,8 @@ pub fn gather(root: &Root, port: &mut dyn Port, device: &Device, depth: Depth) -
     };
     let names = device::gather(root, device, &bus, &queue, depth, &mut readings);
     let stack = stack::gather(root, device, &queue, depth, &mut readings);
-    Facts { device: device.clone(), names, queue, bus, stack, kernel, readings }
+    let initial = initial::gather(root, port, device, (&bus, &stack), depth);
+    Facts { device: device.clone(), names, queue, bus, stack, initial, kernel, readings }
 }
 
 impl Facts {

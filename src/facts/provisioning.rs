@@ -16,6 +16,8 @@ const WATCHED: &[&str] = &[
     "queue/write_zeroes_unmap_max_bytes",
     "queue/discard_max_bytes",
 ];
+/// The same below `scsi_disk/*`.
+const WATCHED_MODES: &[&str] = &["max_write_same_blocks", "zeroing_mode", "provisioning_mode"];
 
 impl Facts {
     /// Why writing to the device may take space from a pool that others share; `None` where nothing says so.
@@ -38,13 +40,19 @@ impl Facts {
         }
     }
 
-    /// The watched limits and modes as `name=value` lines, read anew; one that cannot be read is left out.
+    /// The limits and modes that a zeroing call can change: paths below the device.
+    pub fn watched(&self) -> Vec<String> {
+        let modes = self.scsi().and_then(|s| s.scsi_disk.as_ref());
+        let modes = modes.into_iter().flat_map(|dir| WATCHED_MODES.iter().map(move |m| format!("{dir}/{m}")));
+        WATCHED.iter().map(|p| (*p).to_owned()).chain(modes).collect()
+    }
+
+    /// Those as `name=value` lines, read anew; one that cannot be read is left out.
     pub fn limit_lines(&self, root: &Root) -> Vec<String> {
-        let line = |path: &str, shown: &str| root.text(path).known().map(|v| format!("{shown}={v}"));
-        let mut lines: Vec<String> = WATCHED.iter().filter_map(|p| line(&self.device.attr(p), p)).collect();
-        if let Some(dir) = self.scsi().and_then(|s| s.scsi_disk.as_ref()) {
-            lines.extend(["zeroing_mode", "provisioning_mode"].iter().filter_map(|a| line(&format!("{dir}/{a}"), a)));
-        }
-        lines
+        let line = |path: &String| {
+            let shown = path.strip_prefix("device/").and_then(|p| p.rsplit('/').next()).unwrap_or(path);
+            root.text(&self.device.attr(path)).known().map(|v| format!("{shown}={v}"))
+        };
+        self.watched().iter().filter_map(line).collect()
     }
 }

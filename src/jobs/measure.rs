@@ -2,9 +2,11 @@
 //!
 //! This file is the order of the steps; each stands in a file of its own. Writes nothing to the device itself.
 
+mod allocation;
 pub mod attend;
 pub mod deadline;
 mod guarded;
+mod limits;
 mod plan;
 
 use crate::device::display::escape_str;
@@ -39,6 +41,8 @@ pub struct Request {
     pub max_seconds: u64,
     /// `--deadline`: seconds until a call counts as not answered; else from the device's own timeout ([`deadline`]).
     pub deadline: Option<u64>,
+    /// `--restore-limits`.
+    pub restore_limits: bool,
 }
 
 /// What a dry run, or a test, gave.
@@ -75,7 +79,8 @@ pub fn run(env: &Env, request: &Request, listener: &mut dyn Listener) -> Result<
         if request.dry_run {
             return Ok(Answer::Planned(plan::lines(request, &proof, &prepared)));
         }
-        let on = Subject { env, facts: &facts, name: &name, proof: &proof, interrupt: &interrupt };
+        let (proof, interrupt, restore_limits) = (&proof, &interrupt, request.restore_limits);
+        let on = Subject { env, facts: &facts, name: &name, proof, interrupt, restore_limits };
         guarded::test(on, &prepared, listener).map(Answer::Verdict)
     });
     drop_partition(env, &proof, &mut |text| listener.remark(text));

@@ -69,7 +69,9 @@ pub fn entries(samples: &[Sample]) -> String {
         } else if devices.iter().any(|d| d.class != class) {
             text.push_str(&format!("# {shown}: no entry: its devices are of different classes\n\n"));
         } else if !matches!(class, Class::Fast | Class::Slow) {
-            text.push_str(&format!("# {shown}: no entry: {class} is no property of a model; a rule in policy.d can say it\n\n"));
+            text.push_str(&format!(
+                "# {shown}: no entry: {class} is no property of a model; a rule in policy.d can say it\n\n"
+            ));
         } else {
             let mut kernels: Vec<String> = devices.iter().map(|d| escape_str(&d.kernel)).collect();
             kernels.sort();
@@ -93,7 +95,9 @@ fn unfit(model: &str, firmware: &str) -> Option<&'static str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || " ._+/()-".contains(c);
     match () {
         () if model.trim().is_empty() => Some("udev gives it no ID_MODEL"),
-        () if !model.chars().all(plain) || !firmware.chars().all(plain) => Some("its name has characters that the rule does not look up"),
+        () if !model.chars().all(plain) || !firmware.chars().all(plain) => {
+            Some("its name has characters that the rule does not look up")
+        }
         () => None,
     }
 }

@@ -124,14 +124,16 @@ impl Look<'_> {
                 unmaps: d.unmaps,
             })
             .collect();
-        let (policy, problems) = policies::of(self.env, &facts);
+        let event = matches!(self.depth, Depth::Event | Depth::Quiet);
+        let (policy, problems) =
+            if event { policies::at_event(self.env, &facts) } else { policies::of(self.env, &facts) };
         problems.iter().for_each(|p| (self.remark)(p));
         let measurement = kept::load(self.env, &facts).unwrap_or_else(|e| {
             (self.remark)(&e.to_string());
             None
         });
         // At an event only a device with something kept pays for a look at all the others.
-        let look_around = !matches!(self.depth, Depth::Event | Depth::Quiet) || measurement.is_some();
+        let look_around = !event || measurement.is_some();
         let context = Context {
             shared: look_around && (self.shared)(&facts),
             interrupted: interrupted(self.env, &facts),

@@ -93,8 +93,12 @@ fn edit_pins(env: &Env, change: impl FnOnce(&str) -> std::result::Result<Option<
     let _lock = Lock::take(&env.roots.run().join("lock"), "pins")?;
     let mut files = pins(env);
     let path = files.shown(PINS).display().to_string();
-    let malformed = |what: String| Error::Malformed { path: path.clone(), what: format!("{what}; mend it first, nothing was changed") };
-    let text = String::from_utf8(files.read(PINS)?.unwrap_or_default()).map_err(|_| malformed("not UTF-8".to_owned()))?;
+    let malformed = |what: String| Error::Malformed {
+        path: path.clone(),
+        what: format!("{what}; mend it first, nothing was changed"),
+    };
+    let text =
+        String::from_utf8(files.read(PINS)?.unwrap_or_default()).map_err(|_| malformed("not UTF-8".to_owned()))?;
     match change(&text).map_err(malformed)? {
         Some(new) => files.replace(PINS, new.as_bytes()).map(|()| true),
         None => Ok(false),
@@ -133,9 +137,8 @@ pub fn unpin(env: &Env, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<()>
 pub fn forget(env: &Env, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<()> {
     let whom = Whom::find(env, typed)?;
     let (mut files, name) = match &whom {
-        Whom::Present(facts) => kept::place(env, facts).ok_or_else(|| {
-            Error::Usage(format!("{}: it has neither an identity nor a number", facts.device.node()))
-        })?,
+        Whom::Present(facts) => kept::place(env, facts)
+            .ok_or_else(|| Error::Usage(format!("{}: it has neither an identity nor a number", facts.device.node())))?,
         Whom::Identity(text) => by_identity(env, text)?,
     };
     let _lock = Lock::take(&env.roots.run().join("lock"), "kept")?;
@@ -152,14 +155,16 @@ pub fn forget(env: &Env, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<()
 fn by_identity(env: &Env, text: &str) -> Result<(LiveDurable, String)> {
     let files = LiveDurable::new(env.roots.devices(), 0o644);
     for name in files.list()? {
-        let tree: Option<serde_json::Value> =
-            files.read(&name)?.and_then(|b| serde_json::from_slice(&b).ok());
+        let tree: Option<serde_json::Value> = files.read(&name)?.and_then(|b| serde_json::from_slice(&b).ok());
         let fits = tree.as_ref().and_then(|t| t["identity"].as_str()) == Some(text);
         if fits || name.strip_suffix(".json") == Some(text) {
             return Ok((files, name));
         }
     }
-    Err(Error::NoDevice { path: escape_str(text), what: "no such device, and nothing is kept under that identity".to_owned() })
+    Err(Error::NoDevice {
+        path: escape_str(text),
+        what: "no such device, and nothing is kept under that identity".to_owned(),
+    })
 }
 
 /// Which file and line decided what for a device.

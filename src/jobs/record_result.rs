@@ -23,6 +23,8 @@ pub struct Conditions {
     pub fast_ratio: f64,
     /// Bytes written besides the run's own: the put-back.
     pub put_back: u64,
+    /// Findings besides the run's own.
+    pub found: Vec<TestFinding>,
 }
 
 /// A measurement with nothing in it yet.
@@ -85,6 +87,7 @@ pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurem
     m.hints = hints(run, conditions.unit);
     m.inconclusive = run.inconclusive.map(str::to_owned);
     m.findings = findings(run);
+    m.findings.extend(conditions.found.iter().cloned());
     m.class = class(run, &mut m);
     m.methods = run.methods.iter().map(|r| method(r, m.class)).collect();
     m

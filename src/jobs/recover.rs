@@ -186,6 +186,7 @@ fn conclude(env: &Env, name: &str, word: &Intent) -> Result<()> {
             unit: 0,
             fast_ratio: Policy::default().fast_ratio,
             put_back: 0,
+            found: Vec::new(),
         };
         let mut m = record_result::blank(&facts, &conditions);
         let before = kept_before.is_some_and(|k| k.findings.iter().any(|f| f.code == FindingCode::TestInterrupted));

@@ -79,6 +79,7 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
         max_bytes: 512 * MIB,
         max_seconds: 60,
         deadline: None,
+        restore_limits: false,
     };
     let document = match measure::run(&env, &request, &mut |_: &str| {})? {
         Answer::Verdict(document) => document,

@@ -7,16 +7,16 @@ use crate::device::display::escape_str;
 use crate::device::Devnum;
 use crate::facts::Depth;
 use crate::jobs::picture::{self, Picture};
-use crate::jobs::{intent, measure_auto, model, publish, settings, Env};
+use crate::jobs::{intent, measure_auto, model, policies, publish, settings, Env};
 use crate::machine::live::LivePort;
 use crate::machine::nodes;
 use crate::machine::port::Port;
 use crate::machine::recorded::RecordedPort;
 use crate::machine::Roots;
 use crate::output::properties;
+use crate::tunable::managed;
 use crate::tunable::plan::Plan;
 use crate::verdict::ModelEntry;
-use crate::tunable::managed;
 use crate::words::Class;
 use std::io::Write;
 use std::path::Path;
@@ -81,6 +81,7 @@ pub fn run(env: &Env, node: &str, event: &Event) -> Result<String, String> {
         if let Some(devnum) = event.devnum {
             publish::remove(env, devnum).map_err(|e| e.to_string())?;
             settings::remove(env, devnum).map_err(|e| e.to_string())?;
+            policies::forget(env, devnum).map_err(|e| e.to_string())?;
         }
         return Ok(String::new());
     }

@@ -236,6 +236,13 @@ impl Port for LivePort {
                 (cdb[0], cdb[1], cdb[13]) = (0x9e, 0x10, 32);
                 self.scsi(device, &mut cdb, 32)
             }
+            Question::ScsiLbaStatus(lba) => {
+                // SERVICE ACTION IN(16), service action 12h, allocation length 512 (SBC-4 5.6).
+                let mut cdb = [0u8; 16];
+                (cdb[0], cdb[1], cdb[12]) = (0x9e, 0x12, 2);
+                cdb[2..10].copy_from_slice(&lba.to_be_bytes());
+                self.scsi(device, &mut cdb, 512)
+            }
         }
     }
 

@@ -114,6 +114,21 @@ fn extents(path: &Path) -> Option<bool> {
     Some(flags.bits() & FS_EXTENT_FL != 0)
 }
 
+/// Whether a file has no data between two offsets in bytes, only holes; `None` where it cannot be told.
+pub fn only_holes(path: &str, from: u64, to: u64) -> Option<bool> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let fd = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    if !FileType::from_raw_mode(rustix::fs::fstat(&fd).ok()?.st_mode).is_file() {
+        return None;
+    }
+    match rustix::fs::seek(&fd, rustix::fs::SeekFrom::Data(from)) {
+        Ok(data) => Some(data >= to),
+        // No data up to the end of the file.
+        Err(rustix::io::Errno::NXIO) => Some(true),
+        Err(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -27,6 +27,8 @@ pub enum Question {
     ScsiVpd(u8),
     /// READ CAPACITY(16), 32 bytes.
     ScsiReadCapacity16,
+    /// GET LBA STATUS from this LBA on: a header of 8 bytes and descriptors of 16 (SBC-4 5.6).
+    ScsiLbaStatus(u64),
 }
 
 impl std::fmt::Display for Question {
@@ -40,6 +42,7 @@ impl std::fmt::Display for Question {
             Question::ScsiInquiry => f.write_str("scsi-inquiry"),
             Question::ScsiVpd(page) => write!(f, "scsi-vpd-{page:02x}"),
             Question::ScsiReadCapacity16 => f.write_str("scsi-read-capacity-16"),
+            Question::ScsiLbaStatus(lba) => write!(f, "scsi-lba-status-{lba:x}"),
         }
     }
 }

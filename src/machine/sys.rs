@@ -201,3 +201,19 @@ pub fn loop_configure(fd: impl AsFd, backing: impl AsFd, block: u32) -> Result<(
     };
     with_struct(fd, u64::from(b::LOOP_CONFIGURE), &mut config).map(drop)
 }
+
+/// The bytes that DM_TABLE_STATUS works on: the header that `<linux/dm-ioctl.h>` declares, then room for the targets.
+pub const DM_BUFFER: usize = 16 * 1024;
+/// Length of `struct dm_ioctl`, which is also part of the ioctl's number.
+pub const DM_HEADER: usize = 312;
+/// `_IOWR(DM_IOCTL, DM_TABLE_STATUS_CMD, struct dm_ioctl)`.
+const DM_TABLE_STATUS: u64 = 0xc000_0000 | (DM_HEADER as u64) << 16 | 0xfd << 8 | 12;
+
+/// Asks device mapper for the status, or the table, of a device (DM_TABLE_STATUS); the buffer holds a filled-in header and
+/// gets the targets.
+pub fn dm_table_status(control: impl AsFd, buffer: &mut [u8; DM_BUFFER]) -> Result<()> {
+    // The kernel reads the header, whose `data_size` says how long the whole buffer is, and writes no more than that; it is
+    // set here so that no caller can say more.
+    buffer[12..16].copy_from_slice(&(DM_BUFFER as u32).to_ne_bytes());
+    with_struct(control, DM_TABLE_STATUS, buffer).map(drop)
+}

@@ -3,6 +3,7 @@
 //! A value that is not known is null, and the reason stands among findings or claims; never 0 or a guess.
 
 use crate::device::display::escape_str;
+use crate::facts::initial::Initial;
 use crate::facts::Facts;
 use crate::verdict::measurement::{Hints, Measurement, MethodResult, Speedup};
 use crate::verdict::{Claim, Finding, Verdict, Want};
@@ -51,6 +52,30 @@ pub struct Document {
     pub tunables: Vec<TunableDoc>,
     /// The measurement that the class rests on.
     pub measured: Option<MeasuredDoc>,
+    /// What the device holds, as far as it is known without reading it; says nothing of speed.
+    #[serde(default)]
+    pub initial_state: InitialDoc,
+}
+
+/// See [`Initial`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct InitialDoc {
+    pub state: String,
+    pub how: Option<String>,
+}
+
+impl Default for InitialDoc {
+    fn default() -> Self {
+        // A document of an older program has no such field.
+        Initial::UNKNOWN.into()
+    }
+}
+
+impl From<Initial> for InitialDoc {
+    fn from(initial: Initial) -> Self {
+        InitialDoc { state: initial.state.as_str().to_owned(), how: initial.how.map(str::to_owned) }
+    }
 }
 
 /// The device of a document.
@@ -206,6 +231,7 @@ impl Document {
             findings: verdict.findings.iter().map(Into::into).collect(),
             tunables: verdict.wants.iter().map(Into::into).collect(),
             measured: m.map(Into::into),
+            initial_state: facts.initial.into(),
         }
     }
 

@@ -3,9 +3,11 @@
 pub mod detail;
 pub mod document;
 pub mod estimate;
+pub mod openmetrics;
 pub mod path_answer;
 pub mod probe;
 pub mod properties;
 pub mod table;
+pub mod time;
 
 pub use document::Document;

@@ -1,73 +1,215 @@
 //! The table of `show`: a line a device, columns aligned, rates in IEC units.
 
 use crate::output::Document;
-use crate::units::human_rate;
+use crate::units::{human_bytes, human_rate};
+use crate::words::Class;
+use std::cmp::Ordering;
 use std::io::{self, Write};
 
-/// A column: its heading, and what it shows of a document.
-struct Column {
-    heading: &'static str,
-    right: bool,
-    cell: fn(&Document) -> String,
+/// What a column shows of a document.
+enum Cell {
+    /// A word or text.
+    Text(Option<String>),
+    /// Bytes.
+    Bytes(Option<u64>),
+    /// Bytes per second.
+    Rate(Option<u64>),
+    /// A ratio.
+    Ratio(Option<f64>),
 }
 
-fn or_dash(value: Option<String>) -> String {
-    value.filter(|v| !v.is_empty()).unwrap_or_else(|| "-".to_owned())
+impl Cell {
+    fn shown(&self, bytes: bool) -> String {
+        let shown = match self {
+            Cell::Text(text) => text.clone().filter(|t| !t.is_empty()),
+            Cell::Bytes(n) => n.map(|n| if bytes { n.to_string() } else { human_bytes(n) }),
+            Cell::Rate(n) => n.map(|n| if bytes { n.to_string() } else { human_rate(n) }),
+            Cell::Ratio(r) => r.map(|r| format!("{r:.1}x")),
+        };
+        // What is not known is never shown as 0.
+        shown.unwrap_or_else(|| "-".to_owned())
+    }
+
+    /// Ascending, by value and not by how it is shown; what is not known comes last.
+    fn order(&self, other: &Cell) -> Ordering {
+        let number = |cell: &Cell| match cell {
+            Cell::Bytes(n) | Cell::Rate(n) => n.map(|n| n as f64),
+            Cell::Ratio(r) => *r,
+            Cell::Text(_) => None,
+        };
+        match (self, other) {
+            (Cell::Text(a), Cell::Text(b)) => match (a.as_deref(), b.as_deref()) {
+                (None, None) => Ordering::Equal,
+                (None, _) => Ordering::Greater,
+                (_, None) => Ordering::Less,
+                (Some(a), Some(b)) => natural(a).cmp(&natural(b)),
+            },
+            _ => match (number(self), number(other)) {
+                (None, None) => Ordering::Equal,
+                (None, _) => Ordering::Greater,
+                (_, None) => Ordering::Less,
+                (Some(a), Some(b)) => a.total_cmp(&b),
+            },
+        }
+    }
+}
+
+/// A text whose numbers are padded, so that `nvme2n1` sorts before `nvme10n1`.
+fn natural(text: &str) -> String {
+    let (mut out, mut digits) = (String::new(), String::new());
+    for c in text.chars().chain(std::iter::once('\0')) {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            continue;
+        }
+        if !digits.is_empty() {
+            out.push_str(&format!("{digits:0>20}"));
+            digits.clear();
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// A column: its heading, what it means, and what it shows of a document.
+struct Column {
+    heading: &'static str,
+    says: &'static str,
+    right: bool,
+    cell: fn(&Document) -> Cell,
+}
+
+fn text(value: impl ToString) -> Cell {
+    Cell::Text(Some(value.to_string()))
+}
+
+const fn column(heading: &'static str, says: &'static str, cell: fn(&Document) -> Cell) -> Column {
+    Column { heading, says, right: false, cell }
+}
+
+const fn number(heading: &'static str, says: &'static str, cell: fn(&Document) -> Cell) -> Column {
+    Column { heading, says, right: true, cell }
 }
 
 /// Every column, the default ones first.
 const COLUMNS: &[Column] = &[
-    Column { heading: "DEVICE", right: false, cell: |d| d.device.name.clone() },
-    Column { heading: "CLASS", right: false, cell: |d| d.class.to_string() },
-    Column { heading: "BASIS", right: false, cell: |d| or_dash(d.basis.map(|b| b.to_string())) },
-    Column { heading: "ZERO", right: true, cell: |d| or_dash(d.zero_bytes_per_second.map(human_rate)) },
-    Column { heading: "WRITE", right: true, cell: |d| or_dash(d.write_bytes_per_second.map(human_rate)) },
-    Column { heading: "RATIO", right: true, cell: |d| or_dash(d.speedup.map(|s| format!("{:.1}x", s.median))) },
-    Column { heading: "METHOD", right: false, cell: |d| or_dash(d.method.map(|m| m.to_string())) },
-    Column { heading: "EXPECTED", right: false, cell: |d| d.expected.to_string() },
-    Column { heading: "FINDINGS", right: false, cell: |d| or_dash(Some(d.codes().join(","))) },
-    Column { heading: "MODEL", right: false, cell: |d| or_dash(d.device.model.clone()) },
-    Column { heading: "FIRMWARE", right: false, cell: |d| or_dash(d.device.firmware.clone()) },
-    Column { heading: "IDENTITY", right: false, cell: |d| or_dash(d.device.identity.clone()) },
-    Column { heading: "KIND", right: false, cell: |d| d.device.kind.clone() },
-    Column { heading: "SIZE", right: true, cell: |d| or_dash(d.device.size_bytes.map(crate::units::human_bytes)) },
-    Column { heading: "MEASURED", right: false, cell: |d| or_dash(d.measured.as_ref().map(|m| m.at.clone())) },
+    column("DEVICE", "the kernel's name", |d| text(&d.device.name)),
+    column("CLASS", "fast, slow, none, unknown or broken", |d| text(d.class)),
+    column("BASIS", "what the class rests on", |d| Cell::Text(d.basis.map(|b| b.to_string()))),
+    number("ZERO", "zeroing, bytes per second", |d| Cell::Rate(d.zero_bytes_per_second)),
+    number("WRITE", "writing, bytes per second", |d| Cell::Rate(d.write_bytes_per_second)),
+    number("RATIO", "write time over zero time", |d| Cell::Ratio(d.speedup.map(|s| s.median))),
+    column("METHOD", "the call that the class is about", |d| Cell::Text(d.method.map(|m| m.to_string()))),
+    column("EXPECTED", "what the claims alone let one expect", |d| text(d.expected)),
+    column("FINDINGS", "codes of remarks, see zerocap-verdict(5)", |d| text(d.codes().join(","))),
+    column("MODEL", "the device's model", |d| Cell::Text(d.device.model.clone())),
+    column("FIRMWARE", "the device's firmware", |d| Cell::Text(d.device.firmware.clone())),
+    column("IDENTITY", "the name under which it is kept", |d| Cell::Text(d.device.identity.clone())),
+    column("KIND", "what drives it", |d| text(&d.device.kind)),
+    column("TRAN", "how it is attached", |d| Cell::Text(d.device.transport.clone())),
+    number("SIZE", "its size", |d| Cell::Bytes(d.device.size_bytes)),
+    column("VERIFIED", "whether all zeroes were read back", |d| {
+        Cell::Text(d.zeroes_verified.map(|v| if v { "yes" } else { "no" }.to_owned()))
+    }),
+    number("ALIGN", "align calls to so many bytes", |d| Cell::Bytes(d.hints.alignment_bytes)),
+    number("CHUNK", "zero so many bytes a call", |d| Cell::Bytes(d.hints.chunk_bytes)),
+    column("MEASURED", "when it was measured, UTC", |d| Cell::Text(d.measured.as_ref().map(|m| m.at.clone()))),
 ];
 
 /// How many of the columns are shown without `-o`.
 const DEFAULT: usize = 9;
 
-/// The headings, for `-o help` and for messages.
+/// The headings, for messages.
 pub fn headings() -> Vec<&'static str> {
     COLUMNS.iter().map(|c| c.heading).collect()
 }
 
-/// Writes the table. `columns`: headings in the order wanted, `None` for the default; `Err` names an unknown one.
-pub fn write(
-    out: &mut impl Write,
-    documents: &[Document],
-    columns: Option<&[String]>,
-) -> Result<io::Result<()>, String> {
-    let chosen: Vec<&Column> = match columns {
-        None => COLUMNS.iter().take(DEFAULT).collect(),
-        Some(names) => names
-            .iter()
-            .map(|n| COLUMNS.iter().find(|c| c.heading.eq_ignore_ascii_case(n)).ok_or_else(|| n.clone()))
-            .collect::<Result<_, _>>()?,
-    };
-    let mut rows: Vec<Vec<String>> = vec![chosen.iter().map(|c| c.heading.to_owned()).collect()];
-    rows.extend(documents.iter().map(|d| chosen.iter().map(|c| (c.cell)(d)).collect()));
-    let width = |i: usize| rows.iter().map(|r| r[i].chars().count()).max().unwrap_or(0);
+/// A line a column: the heading and what it means, for `-o help`.
+pub fn help() -> String {
+    COLUMNS.iter().map(|c| format!("{:<10} {}\n", c.heading, c.says)).collect()
+}
+
+/// How the table is wished.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Style<'a> {
+    /// Headings in the order wanted; one that begins with `+` is added to the default ones. `None`: the default.
+    pub columns: Option<&'a [String]>,
+    /// The heading of the column to sort by.
+    pub sort: Option<&'a str>,
+    /// No line of headings.
+    pub no_headings: bool,
+    /// Sizes and rates as numbers of bytes.
+    pub bytes: bool,
+    /// The class in colour.
+    pub colour: bool,
+}
+
+fn named(name: &str) -> Result<&'static Column, String> {
+    COLUMNS.iter().find(|c| c.heading.eq_ignore_ascii_case(name)).ok_or_else(|| name.to_owned())
+}
+
+fn chosen(columns: Option<&[String]>) -> Result<Vec<&'static Column>, String> {
+    let Some(names) = columns else { return Ok(COLUMNS.iter().take(DEFAULT).collect()) };
+    let mut chosen: Vec<&Column> = Vec::new();
+    for (i, name) in names.iter().enumerate() {
+        let plain = match name.strip_prefix('+') {
+            Some(plain) => {
+                if i == 0 {
+                    chosen.extend(COLUMNS.iter().take(DEFAULT));
+                }
+                plain
+            }
+            None => name,
+        };
+        let column = named(plain)?;
+        // Added to the default ones it stands there once; asked for by name, as often as asked.
+        if !(name.starts_with('+') && chosen.iter().any(|c| c.heading == column.heading)) {
+            chosen.push(column);
+        }
+    }
+    Ok(chosen)
+}
+
+/// The colour of a class: what a person looks for first.
+fn colour(class: Class) -> Option<&'static str> {
+    match class {
+        Class::Fast => Some("\x1b[32m"),
+        Class::Slow => Some("\x1b[33m"),
+        Class::Broken => Some("\x1b[1;31m"),
+        Class::None | Class::Unknown => None,
+    }
+}
+
+/// Writes the table. `Err` names a column that is unknown.
+pub fn write(out: &mut impl Write, documents: &[Document], style: &Style<'_>) -> Result<io::Result<()>, String> {
+    let chosen = chosen(style.columns)?;
+    let mut documents: Vec<&Document> = documents.iter().collect();
+    if let Some(by) = style.sort {
+        let column = named(by)?;
+        documents.sort_by(|a, b| (column.cell)(a).order(&(column.cell)(b)));
+    }
+    let mut rows: Vec<(Option<Class>, Vec<String>)> = Vec::new();
+    if !style.no_headings {
+        rows.push((None, chosen.iter().map(|c| c.heading.to_owned()).collect()));
+    }
+    let cells = |d: &Document| chosen.iter().map(|c| (c.cell)(d).shown(style.bytes)).collect();
+    rows.extend(documents.iter().map(|d| (Some(d.class), cells(d))));
+    let right: Vec<bool> = chosen.iter().map(|c| c.right).collect();
+    let width = |i: usize| rows.iter().map(|(_, r)| r[i].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..chosen.len()).map(width).collect();
-    Ok(rows.iter().try_for_each(|row| {
+    Ok(rows.iter().try_for_each(|(class, row)| {
         let mut line = String::new();
         for (i, cell) in row.iter().enumerate() {
             let pad = " ".repeat(widths[i] - cell.chars().count());
-            if chosen[i].right {
+            let paint = class.filter(|_| style.colour && chosen[i].heading == "CLASS").and_then(colour);
+            if right[i] {
                 line.push_str(&pad);
             }
-            line.push_str(cell);
-            if !chosen[i].right {
+            match paint {
+                Some(paint) => line.push_str(&format!("{paint}{cell}\x1b[0m")),
+                None => line.push_str(cell),
+            }
+            if !right[i] {
                 line.push_str(&pad);
             }
             line.push_str("  ");

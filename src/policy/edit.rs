@@ -144,7 +144,8 @@ mod tests {
     fn odd_text_stays_text() {
         for odd in ["a\"b", "a\\b", "a\nclass = \"fast\"", "\u{7f}\u{1b}[0m", "é'#]] ="] {
             let why = Some(odd.to_owned());
-            let text = pin("", &Pin { identity: odd.to_owned(), class: Class::Slow, accept: Some(Hazard::NoAnswer), why });
+            let text =
+                pin("", &Pin { identity: odd.to_owned(), class: Class::Slow, accept: Some(Hazard::NoAnswer), why });
             let text = text.unwrap();
             assert_eq!(list(&text), [(escape_str(odd), Class::Slow, escape_str(odd))], "{text}");
             assert_eq!(unpin(&text, odd).unwrap().unwrap(), HEAD);

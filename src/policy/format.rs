@@ -117,7 +117,7 @@ pub struct Rule {
 
 /// The rules of a file, and what was wrong as `file:line: what`. `file_name` is only for those messages.
 pub fn parse(file_name: &str, text: &str) -> (Vec<Rule>, Vec<String>) {
-    let place = Place { file: escape_str(file_name), text };
+    let place = Place::new(file_name, text);
     let (mut rules, mut problems) = (Vec::new(), Vec::new());
     let table = match DeTable::parse(text) {
         Ok(table) => table.into_inner(),
@@ -147,19 +147,24 @@ pub fn parse(file_name: &str, text: &str) -> (Vec<Rule>, Vec<String>) {
 }
 
 /// Turns offsets into lines.
-struct Place<'a> {
+struct Place {
     file: String,
-    text: &'a str,
+    /// Where each line ends: a file of many rules is not counted through for each key.
+    ends: Vec<usize>,
 }
 
-impl Place<'_> {
+impl Place {
+    fn new(file_name: &str, text: &str) -> Place {
+        let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at).collect();
+        Place { file: escape_str(file_name), ends }
+    }
+
     fn of(&self, offset: usize) -> String {
-        let before = self.text.as_bytes().get(..offset).unwrap_or(self.text.as_bytes());
-        format!("{}:{}", self.file, before.iter().filter(|&&b| b == b'\n').count() + 1)
+        format!("{}:{}", self.file, self.ends.partition_point(|end| *end < offset) + 1)
     }
 }
 
-fn rule(place: &Place<'_>, item: &Spanned<DeValue<'_>>) -> Result<Rule, Vec<String>> {
+fn rule(place: &Place, item: &Spanned<DeValue<'_>>) -> Result<Rule, Vec<String>> {
     let from = place.of(item.span().start);
     let Some(table) = item.get_ref().as_table() else {
         return Err(vec![format!("{from}: a rule is a table")]);

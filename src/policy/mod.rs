@@ -8,9 +8,10 @@ pub mod format;
 pub mod matcher;
 
 use crate::words::{Class, Hazard};
+use serde::{Deserialize, Serialize};
 
 /// What the administrator wants for one device. The default is no wish at all.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
     /// The class is pinned.
     pub class: Option<Sourced<Class>>,
@@ -46,7 +47,7 @@ impl Default for Policy {
 }
 
 /// A wish, and which file and line it came from (`99-pins.toml:3`).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sourced<T> {
     /// The wish.
     pub value: T,
@@ -55,7 +56,7 @@ pub struct Sourced<T> {
 }
 
 /// Whether a timed test is allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Measure {
     /// Never, not even by hand.
     Never,

@@ -2,7 +2,11 @@
 //! the corpora.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use zerocap::fact::Fact;
 use zerocap::facts::field::{walk, Field};
@@ -195,7 +199,8 @@ thread_local! {
     static PLACE: RefCell<Option<Place>> = const { RefCell::new(None) };
 }
 
-/// A directory in memory that is used again for every input.
+/// A directory in memory, used again for every input: a root for each name, whose directories are there from the start,
+/// so that an input costs its own files only and leaves the next one nothing.
 struct Place {
     dir: PathBuf,
 }
@@ -205,7 +210,12 @@ impl Place {
         let base = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { std::env::temp_dir() };
         let thread = format!("{:?}", std::thread::current().id()).replace(['(', ')'], "-");
         let dir = base.join(format!("zerocap-fuzz-{}-{thread}", std::process::id()));
-        fs::create_dir_all(&dir).expect("a directory for the machine");
+        for name in NAMES {
+            for path in PATHS {
+                let file = dir.join(name).join(path.replace('%', name));
+                fs::create_dir_all(file.parent().expect("a file in a directory")).expect("a directory for the machine");
+            }
+        }
         Place { dir }
     }
 }
@@ -222,40 +232,28 @@ fn machine(data: &[u8]) {
     let [name, rest @ ..] = data else { return };
     let name = NAMES[usize::from(*name) % NAMES.len()];
     PLACE.with_borrow_mut(|place| {
-        let dir = &place.get_or_insert_with(Place::new).dir;
-        let mut rest = rest;
+        let dir = place.get_or_insert_with(Place::new).dir.join(name);
+        let (mut rest, mut made) = (rest, Vec::new());
         while let [path, low, high, tail @ ..] = rest {
             let length = usize::from(u16::from_le_bytes([*low, *high])).min(tail.len());
             let (content, after) = tail.split_at(length);
             rest = after;
             let wanted = usize::from(*path);
             let at = dir.join(PATHS[wanted % PATHS.len()].replace('%', name));
-            let Some(parent) = at.parent() else { continue };
-            // A file or a dangling link may stand where a directory is wanted: such an input is as good without it.
-            if fs::create_dir_all(parent).is_err() {
-                continue;
+            // The first record of a path counts. Never through a link: it might lead out of the directory.
+            let done = match (wanted >= 2 * PATHS.len(), content) {
+                (_, [0xff]) => fs::create_dir(&at),
+                (true, target) => symlink(OsStr::from_bytes(target), &at),
+                (false, content) => fs::File::create_new(&at).and_then(|mut f| f.write_all(content)),
+            };
+            if done.is_ok() {
+                made.push(at);
             }
-            let _ = match (wanted >= 2 * PATHS.len(), content) {
-                (_, [0xff]) => fs::create_dir_all(&at),
-                (true, target) => std::os::unix::fs::symlink(
-                    <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(target),
-                    &at,
-                ),
-                // Never through a link: it might lead out of the directory.
-                (false, content) => match fs::symlink_metadata(&at) {
-                    Ok(_) => Ok(()),
-                    Err(_) => fs::write(&at, content),
-                },
-            };
         }
-        look(dir, name);
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-            let path = entry.path();
-            let _ = if entry.file_type().is_ok_and(|t| t.is_dir()) {
-                fs::remove_dir_all(&path)
-            } else {
-                fs::remove_file(&path)
-            };
+        look(&dir, name);
+        for path in made {
+            let gone = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
+            gone.expect("what an input made goes with it");
         }
     });
 }

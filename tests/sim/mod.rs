@@ -163,5 +163,6 @@ pub fn conditions() -> Conditions {
         unit: 4096,
         fast_ratio: 2.0,
         put_back: 0,
+        found: Vec::new(),
     }
 }

@@ -61,29 +61,32 @@ once() {
     settle
 }
 
-# compare NAME RIGHT CLIENT ARG... : three ways on four devices
+# compare NAME RIGHT CLIENT ARG... : three ways on four devices. All this runs under emulation beside other work, so a
+# comparison that fails is made again, at most twice, and the least time of each way counts.
 compare() {
-    local name=$1 right=$2 client=$3 kind way time state best
+    local name=$1 right=$2 client=$3 kind way round time state best
     shift 3
     for kind in $KINDS; do
         declare -A time=() state=()
-        for way in zero write verdict; do
-            if [ $way = verdict ]; then once "${DISK[$kind]}" "$right" "$client" "$@"; else
-                once "${DISK[$kind]}" "$right" "$client" --as $way "$@"
-            fi
-            time[$way]=$TIME state[$way]=$STATE
+        for round in 1 2 3; do
+            for way in zero write verdict; do
+                # Wrong data is wrong however long it took.
+                [ "${state[$way]-right}" = right ] || continue
+                if [ $way = verdict ]; then once "${DISK[$kind]}" "$right" "$client" "$@"; else
+                    once "${DISK[$kind]}" "$right" "$client" --as $way "$@"
+                fi
+                state[$way]=$STATE
+                [ -n "${time[$way]-}" ] && [ "${time[$way]}" -le $TIME ] || time[$way]=$TIME
+            done
+            not_slower && faster && break
         done
-        note "$name, $kind: trusting ${time[zero]} ms (${state[zero]}), writing ${time[write]} ms (${state[write]}), by verdict ${time[verdict]} ms (${state[verdict]})"
+        note "$name, $kind: trusting ${time[zero]} ms (${state[zero]}), writing ${time[write]} ms (${state[write]}), by verdict ${time[verdict]} ms (${state[verdict]}), round $round"
         check_eq "${state[verdict]}" right "$name, $kind: by the verdict the data is right"
-        # Wrong data has no time: only ways that ended right are a comparison.
-        best=${time[write]}
-        [ "${state[zero]}" != right ] || [ "${time[zero]}" -ge "$best" ] || best=${time[zero]}
-        # The verdict itself costs a few processes under emulation.
-        if [ "${time[verdict]}" -le $((best * 5 / 4 + 400)) ]; then ok "$name, $kind: not slower by the verdict"; else
+        if not_slower; then ok "$name, $kind: not slower by the verdict"; else
             fail "$name, $kind: ${time[verdict]} ms by the verdict, $best ms without"
         fi
         case $kind in
-        fast) if [ $((time[verdict] * 3)) -lt $((time[write] * 2)) ]; then ok "$name, fast: faster by the verdict"; else
+        fast) if faster; then ok "$name, fast: faster by the verdict"; else
             fail "$name, fast: ${time[verdict]} ms by the verdict, ${time[write]} ms by writing"
         fi ;;
         liar) check_eq "${state[zero]}" wrong "$name, liar: trusting the offload leaves old data" ;;
@@ -91,6 +94,14 @@ compare() {
         ROWS+=("| $name | $kind | $(cell zero) | $(cell write) | **$(cell verdict)** |")
     done
 }
+# Both of compare's variables. Only ways that ended right are a comparison; the verdict itself costs some processes, which
+# take a few hundred milliseconds under emulation.
+not_slower() {
+    best=${time[write]}
+    [ "${state[zero]}" != right ] || [ "${time[zero]}" -ge "$best" ] || best=${time[zero]}
+    [ "${time[verdict]}" -le $((best * 5 / 4 + 400)) ]
+}
+faster() { [ "$kind" != fast ] || [ $((time[verdict] * 3)) -lt $((time[write] * 2)) ]; }
 cell() { # of compare's variables
     if [ "${state[$1]}" = right ]; then printf '%d.%02d s' $((time[$1] / 1000)) $((time[$1] % 1000 / 10)); else printf '%s data' "${state[$1]}"; fi
 }

@@ -11,6 +11,7 @@ use crate::machine::port::{Act, ActError, AskError, Done, Port, Question, Scratc
 use crate::measure::stats::Sequential;
 use crate::measure::trial::Watch;
 use crate::units::Nanos;
+use rustix::io::Errno;
 use std::cell::{Cell, RefCell};
 
 /// How far a run is.
@@ -67,6 +68,7 @@ pub(super) struct Attendant<'a> {
     max_time: Nanos,
     listener: RefCell<&'a mut dyn Listener>,
     progress: Cell<Progress>,
+    out_of_space: RefCell<Option<String>>,
 }
 
 impl<'a> Attendant<'a> {
@@ -79,7 +81,12 @@ impl<'a> Attendant<'a> {
     ) -> Self {
         let progress = Progress { at_most: max_time, ..Progress::default() };
         let (listener, progress) = (RefCell::new(listener), Cell::new(progress));
-        Attendant { root, facts, interrupt, max_time, listener, progress }
+        Attendant { root, facts, interrupt, max_time, listener, progress, out_of_space: RefCell::default() }
+    }
+
+    /// What was being done when the device had no space left.
+    pub(super) fn out_of_space(&self) -> Option<String> {
+        self.out_of_space.take()
     }
 
     /// An act over so many bytes is done.
@@ -138,6 +145,9 @@ impl Port for Attended<'_> {
             return Timed { took: Nanos(0), value: Err(ActError::NotAllowed("interrupted".to_owned())) };
         }
         let timed = self.port.act(range, act);
+        if timed.value == Err(ActError::Os(Errno::NOSPC.raw_os_error())) {
+            *self.attendant.out_of_space.borrow_mut() = Some(described(act));
+        }
         let bytes = match act {
             Act::Write { length, .. } | Act::Zero { length, .. } if timed.value.is_ok() => *length,
             _ => 0,
@@ -152,5 +162,13 @@ impl Port for Attended<'_> {
 
     fn now(&self) -> Nanos {
         self.port.now()
+    }
+}
+
+fn described(act: &Act) -> String {
+    match act {
+        Act::Zero { method, offset, length } => format!("{method} of {length} bytes at byte {offset}"),
+        Act::Write { offset, .. } | Act::PutBack { offset, .. } => format!("write at byte {offset}"),
+        _ => "act".to_owned(),
     }
 }

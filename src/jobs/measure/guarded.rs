@@ -8,6 +8,8 @@ use crate::error::{Error, Result};
 use crate::facts::{Depth, Facts};
 use crate::jobs::intent::{self, Intent};
 use crate::jobs::measure::attend::{Attendant, Attended, Attention, Listener};
+use crate::jobs::measure::allocation::{self, Allocation};
+use crate::jobs::measure::limits::{self, Limits};
 use crate::jobs::measure::plan::{self, Prepared};
 use crate::jobs::record_result::{self, Conditions};
 use crate::jobs::{kept, picture, publish, Env};
@@ -22,12 +24,15 @@ use crate::measure::recover::{self, Trust};
 use crate::measure::scratch::Proof;
 use crate::measure::trial;
 use crate::output::Document;
+use rustix::io::Errno;
 
 /// What a test works on.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub(super) env: &'a Env,
     pub(super) facts: &'a Facts,
+    /// `--restore-limits`.
+    pub(super) restore_limits: bool,
     /// Under which journal and intent are kept.
     pub(super) name: &'a str,
     pub(super) proof: &'a Proof,
@@ -44,6 +49,8 @@ struct Guarded<'a> {
     header: Header,
     word: Intent,
     conditions: Conditions,
+    limits: Limits,
+    allocation: Allocation,
 }
 
 /// Runs the test and gives the verdict.
@@ -54,6 +61,7 @@ pub(super) fn test(on: Subject<'_>, prepared: &Prepared, listener: &mut dyn List
     let outcome = test.run(listener);
     test.no_call_in_flight(&outcome)?;
     test.put_back(&outcome)?;
+    test.compare();
     // The child ends and closes the device: from here on nothing of the test holds it.
     test.port.close();
     test.judge(&outcome)?;
@@ -84,10 +92,13 @@ impl<'a> Guarded<'a> {
             unit: prepared.plan.unit,
             fast_ratio: prepared.plan.fast_ratio,
             put_back: 0,
+            found: Vec::new(),
         };
+        let limits = Limits::read(&on.env.roots.system, on.facts);
+        let allocation = ask_allocation(&on, prepared);
         let files = LiveDurable::new(&prepared.journal, 0o600);
         let journal_name = format!("{}.journal", on.name);
-        Ok(Guarded { on, prepared, port, files, journal_name, header, word, conditions })
+        Ok(Guarded { on, prepared, port, files, journal_name, header, word, conditions, limits, allocation })
     }
 
     fn devnum(&self) -> Option<Devnum> {
@@ -132,7 +143,23 @@ impl<'a> Guarded<'a> {
         let (on, plan) = (self.on, &self.prepared.plan);
         let attendant = Attendant::new(&on.env.roots.system, on.facts, on.interrupt, plan.max_time, listener);
         let mut port = Attended::new(&attendant, &mut self.port);
-        trial::run(&mut port, &on.proof.range, plan, &mut Attention(&attendant))
+        let mut outcome = trial::run(&mut port, &on.proof.range, plan, &mut Attention(&attendant));
+        // A pool without space is no fault of the device: it is said and put back, and the device is not broken by it.
+        if let Some(operation) = attendant.out_of_space().filter(|_| on.proof.thin) {
+            outcome.end = End::Failed(operation, ActError::Os(Errno::NOSPC.raw_os_error()));
+        }
+        outcome
+    }
+
+    /// What is not as before although the content is: limits, which may be put back, and which blocks are mapped.
+    fn compare(&mut self) {
+        let on = self.on;
+        if on.restore_limits {
+            let found = limits::restore(&self.limits, &on.env.roots.system, on.facts, &mut self.port);
+            self.conditions.found.extend(found);
+        }
+        let now = ask_allocation(&on, self.prepared);
+        self.conditions.found.extend(allocation::changed(&self.allocation, &now));
     }
 
     fn keep(&self, outcome: &Outcome) -> Result<()> {
@@ -212,6 +239,12 @@ impl<'a> Guarded<'a> {
     fn not_put_back(&self, what: String) -> Error {
         Error::NotPutBack { device: self.on.facts.device.node(), what, journal: self.journal_path() }
     }
+}
+
+fn ask_allocation(on: &Subject<'_>, prepared: &Prepared) -> Allocation {
+    let range = &on.proof.range;
+    let span = (range.node_offset + prepared.plan.start, prepared.plan.length);
+    allocation::of(on.env.port().as_mut(), on.facts, range.logical_block, span)
 }
 
 fn act_error(device: &str, operation: &str, error: &ActError) -> Error {

@@ -2,6 +2,7 @@
 # `zerocap policy`, model entries and the automatic test with a real udevd: pins, their files, kept verdicts, hwdb, a
 # hostile model string, and many workers and a pin at once.
 # vm: -n fast:64M:write_ms_per_mib=12 -t 300
+# vm: -d 'odd:16M:scsi,vendor=v"x,product=q"\\$(id)*[=\\'
 . "${0%/*}/../lib.sh"
 install_rules
 repo=${0%/*}/../../..
@@ -114,6 +115,13 @@ check_eq "$(prop "$sd" ZEROCAP_CLASS)" slow "a reason is only a reason"
 check_eq "$(zerocap policy list 2>&1 | grep -c 99-pins.toml)" 1 "list prints it on one line"
 check_exit 0 "unpin it" zerocap policy unpin "/dev/$sd"
 check "remove" sdebug_rm
+
+odd=$(disk odd)
+udevadm trigger --settle "/sys/block/$odd"
+note "QEMU's: $(cat "/sys/block/$odd/device/vendor" "/sys/block/$odd/device/model" | tr '\n' '|')"
+check_eq "$(udevadm info -q property -n "/dev/$odd" | grep '^ZEROCAP_' | grep -vcE '^ZEROCAP_[A-Z_]+=[a-z0-9,.:-]+$')" 0 "with quotes too: nothing but words and numbers"
+check_eq "$(udevadm info -q property -n "/dev/$odd" | grep -c '^ZEROCAP_MODEL')" 0 "hwdb was not asked"
+check_has "$(zerocap show --json "$odd" | json 'd[0]["device"]["model"]')" 'q"' "the document has the quote as text"
 
 # --- workers, pins and unpins at once ---
 sdebug lbpws=1 num_tgts=1 max_luns=16 add_host=1 >/tmp/disks

@@ -1,0 +1,190 @@
+//! What a device holds, as far as that is known without reading it: zero, data, or not known. Kept apart from speed: that
+//! a device is zero already says nothing of how fast it zeroes.
+//!
+//! What still stands in the page cache is not seen. Only `zerocap is-zero` reads.
+
+use crate::device::{Device, Kind};
+use crate::facts::nvme_rows::DLFEAT_READ_00;
+use crate::facts::page::Page;
+use crate::facts::{stack, Bus, Depth};
+use crate::machine::files::Root;
+use crate::machine::port::{Port, Question};
+use crate::machine::{dm_status, lookup};
+use crate::units::SECTOR;
+
+/// NSFEAT bit 0: the namespace is thinly provisioned, so that NUSE counts what is allocated (NVM 1.0c, figure 114).
+const NSFEAT_THINP: u64 = 1;
+/// Length of the header of GET LBA STATUS, and of one descriptor (SBC-4 5.10.2).
+const LBA_STATUS_HEADER: usize = 8;
+/// See above.
+const LBA_STATUS_DESCRIPTOR: usize = 16;
+/// How often a target is asked to go on: one that is written here and there has too many extents, and is not zero anyway.
+const LBA_STATUS_ASKS: usize = 256;
+/// PROVISIONING STATUS: deallocated.
+const LBA_STATUS_DEALLOCATED: u64 = 1;
+
+/// What a device holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Every block reads as zero.
+    Zero,
+    /// Blocks are allocated, whatever they hold.
+    Data,
+    /// It is not known.
+    Unknown,
+}
+
+impl State {
+    /// The word in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            State::Zero => "zero",
+            State::Data => "data",
+            State::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a device holds, and how that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Initial {
+    /// What.
+    pub state: State,
+    /// `nvme-nuse`, `scsi-lba-status`, `dm-thin`, `loop-holes`; `None` where it is not known.
+    pub how: Option<&'static str>,
+}
+
+impl Initial {
+    /// Not known.
+    pub const UNKNOWN: Initial = Initial { state: State::Unknown, how: None };
+
+    fn known(zero: bool, how: &'static str) -> Initial {
+        Initial { state: if zero { State::Zero } else { State::Data }, how: Some(how) }
+    }
+}
+
+/// Asks where there is somebody to ask. An event asks nobody: the answer would be stale in the published document.
+pub fn gather(
+    root: &Root,
+    port: &mut dyn Port,
+    device: &Device,
+    (bus, stack): (&Bus, &stack::Stack),
+    depth: Depth,
+) -> Initial {
+    if depth.lean() {
+        return Initial::UNKNOWN;
+    }
+    let found = match (bus, device.kind) {
+        (Bus::Nvme(n), _) => {
+            let thin = n.nsfeat.get().is_some_and(|f| f & NSFEAT_THINP != 0);
+            match (n.nuse.get(), n.dlfeat_read().get()) {
+                (Some(0), Some(DLFEAT_READ_00)) => Some((true, "nvme-nuse")),
+                // Without thin provisioning NUSE is the size, whatever the blocks hold.
+                (Some(used), _) if used > 0 && thin => Some((false, "nvme-nuse")),
+                _ => None,
+            }
+        }
+        // What is not mapped reads as zero only where the target says so; nobody else is asked.
+        (Bus::Scsi(s), _) if s.lbpme.is(true) && s.lbprz.is(true) => {
+            let last = s.last_lba.get();
+            last.and_then(|last| deallocated(port, device, last)).map(|zero| (zero, "scsi-lba-status"))
+        }
+        (_, Kind::Dm) if root.is_system() && stack.target.known().is_some_and(|t| t == stack::THIN) => {
+            let mapped = device.devnum.and_then(dm_status::thin_mapped_sectors);
+            mapped.map(|sectors| (sectors == 0, "dm-thin"))
+        }
+        (_, Kind::Loop) if root.is_system() => loop_holes(root, device).map(|zero| (zero, "loop-holes")),
+        _ => None,
+    };
+    found.map_or(Initial::UNKNOWN, |(zero, how)| Initial::known(zero, how))
+}
+
+/// Whether the backing file of a loop device holds nothing but holes where the device lies.
+fn loop_holes(root: &Root, device: &Device) -> Option<bool> {
+    let file = root.text(&device.attr("loop/backing_file")).known()?.clone();
+    let offset = root.number(&device.attr("loop/offset")).get()?;
+    let size = root.number(&device.attr("size")).get()?.checked_mul(SECTOR)?;
+    lookup::only_holes(&file, offset, offset.checked_add(size)?)
+}
+
+/// Whether GET LBA STATUS says deallocated for every block; a target may answer with one extent a time. `None` where it
+/// makes no sense, or the extents are too many to follow.
+fn deallocated(port: &mut dyn Port, device: &Device, last_lba: u64) -> Option<bool> {
+    let mut next = 0;
+    for _ in 0..LBA_STATUS_ASKS {
+        let reply = port.ask(device, Question::ScsiLbaStatus(next)).ok()?;
+        match extents(&reply, next, last_lba)? {
+            Extents::AllDeallocated => return Some(true),
+            Extents::Allocated => return Some(false),
+            Extents::DeallocatedUpTo(lba) => next = lba,
+        }
+    }
+    None
+}
+
+/// What one reply says of the blocks from the one that was asked for on.
+#[derive(Debug, PartialEq, Eq)]
+enum Extents {
+    /// All up to the last block are deallocated.
+    AllDeallocated,
+    /// There is an allocated or anchored one.
+    Allocated,
+    /// Those before this one are deallocated, and the reply ends there.
+    DeallocatedUpTo(u64),
+}
+
+/// Reads one reply; `None` where it makes no sense or does not go on from the block that was asked for.
+fn extents(reply: &[u8], from: u64, last_lba: u64) -> Option<Extents> {
+    let page = Page(reply);
+    let mut next = from;
+    let mut at = LBA_STATUS_HEADER;
+    // Less than the whole list may have been transferred.
+    let listed = usize::try_from(page.be32(0).get()?).ok()?.saturating_add(4);
+    while at + LBA_STATUS_DESCRIPTOR <= reply.len().min(listed) {
+        let (lba, blocks) = (page.be64(at).get()?, u64::from(page.be32(at + 8).get()?));
+        if lba != next || blocks == 0 {
+            return None;
+        }
+        if u64::from(page.u8(at + 12).get()? & 0x0f) != LBA_STATUS_DEALLOCATED {
+            return Some(Extents::Allocated);
+        }
+        next = lba.checked_add(blocks)?;
+        if next > last_lba {
+            return Some(Extents::AllDeallocated);
+        }
+        at += LBA_STATUS_DESCRIPTOR;
+    }
+    (next > from).then_some(Extents::DeallocatedUpTo(next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(descriptors: &[(u64, u32, u8)]) -> Vec<u8> {
+        let mut bytes = vec![0u8; LBA_STATUS_HEADER];
+        bytes[..4].copy_from_slice(&(4 + 16 * descriptors.len() as u32).to_be_bytes());
+        for (lba, blocks, status) in descriptors {
+            bytes.extend(lba.to_be_bytes());
+            bytes.extend(blocks.to_be_bytes());
+            bytes.extend([*status, 0, 0, 0]);
+        }
+        bytes
+    }
+
+    #[test]
+    fn only_extents_that_reach_the_end_prove_zero() {
+        let read = |descriptors: &[(u64, u32, u8)]| extents(&reply(descriptors), 0, 99);
+        assert_eq!(read(&[(0, 100, 1)]), Some(Extents::AllDeallocated));
+        assert_eq!(read(&[(0, 50, 1), (50, 50, 1)]), Some(Extents::AllDeallocated));
+        assert_eq!(read(&[(0, 50, 1), (50, 50, 0)]), Some(Extents::Allocated));
+        assert_eq!(read(&[(0, 50, 2)]), Some(Extents::Allocated), "anchored is not deallocated");
+        assert_eq!(read(&[(0, 50, 1)]), Some(Extents::DeallocatedUpTo(50)), "the list was cut off");
+        assert_eq!(extents(&reply(&[(50, 50, 1)]), 50, 99), Some(Extents::AllDeallocated));
+        assert_eq!(read(&[(0, 50, 1), (60, 40, 1)]), None, "a gap");
+        assert_eq!(read(&[(0, 0, 1)]), None);
+        assert_eq!(read(&[]), None);
+        assert_eq!(extents(&reply(&[(0, 100, 1)])[..20], 0, 99), None);
+        assert_eq!(extents(&[], 0, 99), None);
+    }
+}

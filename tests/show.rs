@@ -1,0 +1,215 @@
+//! `show` by habit: columns, order, bytes, colour, OpenMetrics; and the completions.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // A test may panic.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines/synthetic-kept");
+    let output = Command::new(env!("CARGO_BIN_EXE_zerocap")).args(arguments).arg("--root").arg(kept).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn out(arguments: &[&str]) -> String {
+    let (code, out, err) = run(arguments);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{arguments:?}");
+    out
+}
+
+fn column(table: &str, name: &str) -> Vec<String> {
+    let at = table.lines().next().unwrap().split_whitespace().position(|h| h == name).unwrap();
+    table.lines().skip(1).map(|l| l.split_whitespace().nth(at).unwrap().to_owned()).collect()
+}
+
+#[test]
+fn columns_are_added_to_the_usual_ones() {
+    let usual = out(&["show"]);
+    let heading = |table: &str| table.lines().next().unwrap().to_owned();
+    assert_eq!(heading(&out(&["show", "-o", "+SIZE"])).split_whitespace().last(), Some("SIZE"));
+    assert!(heading(&out(&["show", "-o", "+SIZE,+kind"])).ends_with("SIZE  KIND"));
+    assert_eq!(out(&["show", "-o", "+FINDINGS"]), usual, "it stands there already");
+    assert_eq!(run(&["show", "-o", "+NOPE"]).0, Some(2));
+    assert_eq!(run(&["show", "--sort", "NOPE"]).0, Some(2));
+    let bare = out(&["show", "--no-headings"]);
+    assert_eq!(bare.lines().count() + 1, usual.lines().count());
+    assert!(!bare.contains("DEVICE"));
+}
+
+#[test]
+fn sorted_by_value_with_the_unknown_last() {
+    let table = out(&["show", "--sort", "RATIO", "-o", "DEVICE,RATIO"]);
+    let ratios = column(&table, "RATIO");
+    let known: Vec<f64> = ratios.iter().map_while(|r| r.strip_suffix('x')?.parse().ok()).collect();
+    assert!(known.len() >= 2 && known.is_sorted(), "{table}");
+    assert!(ratios[known.len()..].iter().all(|r| r == "-"), "{table}");
+    let devices = column(&out(&["show", "--sort", "device", "-o", "DEVICE"]), "DEVICE");
+    assert_eq!(devices, column(&out(&["show", "-o", "DEVICE"]), "DEVICE"), "the usual order is that of names");
+    let classes = column(&out(&["show", "--sort", "CLASS", "-o", "CLASS"]), "CLASS");
+    assert!(classes.is_sorted(), "{classes:?}");
+}
+
+#[test]
+fn bytes_are_numbers_and_colour_is_for_terminals() {
+    let table = out(&["show", "sde", "--bytes", "-o", "ZERO,SIZE"]);
+    let row = table.lines().nth(1).unwrap();
+    assert!(row.split_whitespace().all(|n| n.parse::<u64>().is_ok_and(|n| n > 1_000_000)), "{table}");
+    assert!(out(&["show", "sde", "-o", "ZERO"]).contains("iB/s"));
+    assert!(!out(&["show"]).contains('\x1b'), "no colour into a pipe");
+    // util-linux's script gives the program a terminal.
+    let coloured = |variable: &str| {
+        let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines/synthetic-kept");
+        let line = format!("'{}' show --root '{}'", env!("CARGO_BIN_EXE_zerocap"), kept.display());
+        let script = Command::new("script")
+            .args(["-qec", &line, "/dev/null"])
+            .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
+            .envs(variable.split_once('='))
+            .output()
+            .ok()?;
+        Some(String::from_utf8_lossy(&script.stdout).into_owned())
+    };
+    match (coloured(""), coloured("NO_COLOR=1"), coloured("TERM=dumb")) {
+        (Some(usual), Some(without), Some(dumb)) => {
+            assert!(usual.contains("\x1b[32mfast\x1b[0m"), "{usual:?}");
+            assert!(!without.contains('\x1b') && !dumb.contains('\x1b'));
+        }
+        _ => eprintln!("not run: no script(1)"),
+    }
+}
+
+/// Reads OpenMetrics text strictly: metadata before samples, a family in one piece, no sample twice, the end mark last.
+/// Gives `name{labels}` -> value.
+fn parse(text: &str) -> BTreeMap<String, f64> {
+    let (mut samples, mut seen, mut current) = (BTreeMap::new(), BTreeSet::new(), String::new());
+    assert!(text.ends_with("# EOF\n"), "no end mark");
+    assert!(!text.contains("\n\n"));
+    let name_ok = |n: &str| !n.is_empty() && n.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    for line in text.strip_suffix("# EOF\n").unwrap().lines() {
+        if let Some(meta) = line.strip_prefix("# ") {
+            let words: Vec<&str> = meta.splitn(3, ' ').collect();
+            let [kind, name, rest] = words.as_slice() else { panic!("{line}") };
+            assert!(name_ok(name) && !rest.is_empty(), "{line}");
+            match *kind {
+                "HELP" => {
+                    assert!(seen.insert((*name).to_owned()), "{name} stands in two pieces");
+                    current = (*name).to_owned();
+                }
+                "TYPE" => assert_eq!((*name, *rest), (current.as_str(), "gauge")),
+                "UNIT" => assert!(*name == current && name.ends_with(&format!("_{rest}")), "{line}"),
+                _ => panic!("{line}"),
+            }
+            continue;
+        }
+        let (head, rest) = line.split_once('{').unwrap_or_else(|| panic!("{line}"));
+        assert_eq!(head, current, "a sample outside its family");
+        let (mut labels, mut rest) = (Vec::new(), rest);
+        loop {
+            let (label, value) = rest.split_once("=\"").unwrap_or_else(|| panic!("{line}"));
+            assert!(name_ok(label), "{line}");
+            labels.push(label.to_owned());
+            let mut chars = value.char_indices();
+            let end = loop {
+                match chars.next().unwrap_or_else(|| panic!("{line}")) {
+                    (_, '\\') => assert!(matches!(chars.next().unwrap().1, '\\' | '"' | 'n'), "{line}"),
+                    (at, '"') => break at,
+                    _ => {}
+                }
+            };
+            match value[end + 1..].split_at(1) {
+                (",", more) => rest = more,
+                ("}", more) => {
+                    rest = more;
+                    break;
+                }
+                _ => panic!("{line}"),
+            }
+        }
+        assert_eq!(labels.iter().collect::<BTreeSet<_>>().len(), labels.len(), "{line}");
+        let number: f64 = rest.strip_prefix(' ').unwrap().parse().unwrap();
+        assert!(number.is_finite());
+        let key = line.rsplit_once(' ').unwrap().0.to_owned();
+        assert!(samples.insert(key, number).is_none(), "{line} stands twice");
+    }
+    samples
+}
+
+#[test]
+fn openmetrics_says_what_the_documents_say() {
+    let text = out(&["show", "--openmetrics"]);
+    let samples = parse(&text);
+    let get = |key: &str| samples.get(key).copied();
+    assert_eq!(get(r#"zerocap_class{device="sde",class="fast"}"#), Some(1.0));
+    assert_eq!(get(r#"zerocap_class{device="sde",class="broken"}"#), Some(0.0));
+    assert_eq!(get(r#"zerocap_class{device="sda",class="broken"}"#), Some(1.0));
+    assert_eq!(get(r#"zerocap_findings{device="sda",severity="error"}"#), Some(1.0));
+    assert_eq!(get(r#"zerocap_finding{device="sda",code="old-data-left"}"#), Some(1.0));
+    assert_eq!(get(r#"zerocap_zeroes_verified{device="sde"}"#), Some(1.0));
+    assert_eq!(get(r#"zerocap_measured_timestamp_seconds{device="sde"}"#), Some(1_796_025_600.0));
+    let documents: serde_json::Value = serde_json::from_str(&out(&["show", "--json", "sde"])).unwrap();
+    let rate = documents[0]["zero_bytes_per_second"].as_f64();
+    assert_eq!(get(r#"zerocap_zero_bytes_per_second{device="sde"}"#), rate);
+    // Of each device exactly one class holds; what is not known has no sample.
+    for device in ["sda", "sdd", "sde", "md2"] {
+        let sum: f64 = samples
+            .iter()
+            .filter(|(k, _)| k.starts_with(&format!("zerocap_class{{device=\"{device}\"")))
+            .map(|(_, v)| v)
+            .sum();
+        assert!((sum - 1.0).abs() < f64::EPSILON, "{device}");
+    }
+    assert_eq!(get(r#"zerocap_zero_bytes_per_second{device="md2"}"#), None);
+    assert_eq!(parse(&out(&["show", "--openmetrics", "md2"])).len(), 1 + 5 + 4 + 3);
+}
+
+#[test]
+fn another_parser_reads_it_too() {
+    let script = "
+import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as new
+from prometheus_client.parser import text_string_to_metric_families as old
+text = sys.stdin.read()
+families = list(new(text))
+assert {f.name for f in families} == {f.name for f in old(text)}
+print(sum(len(f.samples) for f in families))
+";
+    // The distribution's package belongs to the distribution's Python, which need not be the first one.
+    let has = |python: &&str| {
+        let have = Command::new(python).args(["-c", "import prometheus_client.openmetrics"]).output();
+        have.is_ok_and(|o| o.status.success())
+    };
+    let Some(python) = ["python3", "/usr/bin/python3"].into_iter().find(has) else {
+        eprintln!("not run: python3 has no prometheus_client");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("metrics");
+    let text = out(&["show", "--all", "--openmetrics"]);
+    std::fs::write(&file, &text).unwrap();
+    let input = std::fs::File::open(&file).unwrap();
+    let parsed = Command::new(python).arg("-c").arg(script).stdin(input).output().unwrap();
+    assert!(parsed.status.success(), "{}", String::from_utf8_lossy(&parsed.stderr));
+    let count: usize = String::from_utf8_lossy(&parsed.stdout).trim().parse().unwrap();
+    assert_eq!(count, parse(&text).len());
+}
+
+#[test]
+fn completions_know_every_verb() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = out(&["completions", shell]);
+        for word in ["measure", "is-zero", "estimate", "max-age", "openmetrics"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+        // Where the shell is there, it takes the script.
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("script");
+        std::fs::write(&file, script).unwrap();
+        match Command::new(shell).arg("-n").arg(&file).output() {
+            Ok(o) => assert!(o.status.success(), "{shell}: {}", String::from_utf8_lossy(&o.stderr)),
+            Err(_) => eprintln!("not run: no {shell}"),
+        }
+    }
+    assert_eq!(run(&["completions", "csh"]).0, Some(2));
+}

@@ -1,0 +1,96 @@
+#!/bin/bash
+# Thin devices and what a test may leave on them beside the content: which blocks are mapped (scsi_debug's provisioning
+# map), limits and modes that a rejected command took away, no space. And an offload that is there but not supported.
+# vm: -t 300 -m 768
+. "${0%/*}/../lib.sh"
+install_rules
+J="--journal /host/journal"
+map() { cat /sys/bus/pseudo/drivers/scsi_debug/map; }
+# no_udev DISK : from here on the rule leaves it alone, so that what changes is the test's doing
+doc() { zerocap show "/dev/$1" --json | json "$2"; }
+
+# --- provisioning map: half the range was never written ---
+sd=$(sdebug lbpws=1 lbpu=1)
+dd if=/dev/urandom of="/dev/$sd" bs=1M count=32 oflag=direct status=none; settle
+before=$(sum "$sd") mapped=$(map)
+note "map before: $mapped"
+check_exit 1 "a thin device is refused" zerocap measure "/dev/$sd" --scratch 24MiB+16MiB $J
+check_has "$ERR" "--thin-ok" "and the option is named"
+check_eq "$(map)" "$mapped" "nothing is mapped by a refusal"
+check_exit 0 "measured over mapped and unmapped blocks" zerocap measure "/dev/$sd" --scratch 24MiB+16MiB $J --thin-ok --json
+check_eq "$(json 'd["class"]' <<<"$OUT")" fast "fast"
+check_not "$(json 'd["findings"]' <<<"$OUT")" allocation-changed "no allocation has changed"
+check_eq "$(sum "$sd")" "$before" "the whole device is as before"
+check_eq "$(map)" "$mapped" "and so is its provisioning map"
+
+# --- zeroes that were mapped are punched, and that is said ---
+dd if=/dev/zero of="/dev/$sd" bs=1M seek=8 count=4 oflag=direct status=none; settle
+before=$(sum "$sd") mapped=$(map)
+check_exit 0 "measured over mapped zeroes" zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J --thin-ok --json
+check_has "$(json 'd["findings"]' <<<"$OUT")" allocation-changed "what became unmapped is a finding"
+check_has "$OUT" "16 MiB of the tested range were mapped before the test in 1 pieces, 12 MiB after it" "with figures"
+check_eq "$(sum "$sd")" "$before" "the content is as before"
+check_exit 0 "the plan on a thin device" zerocap measure "/dev/$sd" --scratch 0+64MiB $J --thin-ok --dry-run
+check_has "$OUT" "would use bytes 0+67108864" "at most 64 MiB are used"
+check "remove" sdebug_rm
+
+# --- no space: said, put back, and no fault of the device (sense 7/27/07: space allocation failed) ---
+sd=$(sdebug lbpws=1)
+inject=/sys/kernel/debug/scsi_debug/$(basename "$(readlink -f "/sys/block/$sd/device")")/error
+dd if=/dev/urandom of="/dev/$sd" bs=1M count=32 oflag=direct status=none; settle
+before=$(sum "$sd")
+echo "2 -1000 0x93 0 0 0x2 7 0x27 7" >"$inject"
+check_exit 1 "no space while zeroing" zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J --thin-ok
+check_has "$ERR" "ENOSPC" "is said"
+echo "- 2 0x93" >"$inject"
+check_eq "$(sum "$sd")" "$before" "the content is as before"
+check_exit 5 "the device is not broken by it" zerocap check "/dev/$sd"
+check "remove" sdebug_rm
+
+# --- a rejected WRITE SAME without UNMAP withdraws the offload ---
+for restore in "" --restore-limits; do
+    sd=$(sdebug lbpws10=1)
+    inject=/sys/kernel/debug/scsi_debug/$(basename "$(readlink -f "/sys/block/$sd/device")")/error
+    dd if=/dev/urandom of="/dev/$sd" bs=1M count=32 oflag=direct status=none; settle
+    before=$(sum "$sd") max=$(q "$sd" write_zeroes_max_bytes) knob=$(q "$sd" write_zeroes_unmap_max_bytes)
+    mode=$(cat "/sys/block/$sd"/device/scsi_disk/*/zeroing_mode)
+    # PUNCH_HOLE is WRITE SAME(10) with UNMAP here, ZERO_RANGE is WRITE SAME(16) without: that one is rejected.
+    echo "2 -1000 0x93 0 0 0x2 5 0x24 0" >"$inject"
+    check_exit 0 "measured ${restore:-without restoring}" zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J --thin-ok --json $restore
+    check_has "$OUT" limits-changed-by-test "the change is a finding"
+    check_has "$OUT" "after zero-range: queue/write_zeroes_max_bytes=0, was $max" "and names the method"
+    check_eq "$(json '[m["class"] for m in d["methods"] if m["method"] == "punch-hole"]' <<<"$OUT")" "['fast']" "the deciding method came first"
+    check_eq "$(sum "$sd")" "$before" "the content is as before"
+    if [ -z "$restore" ]; then
+        check_eq "$(q "$sd" write_zeroes_max_bytes)" 0 "the offload is gone"
+        check_has "$OUT" offload-withdrawn "and that is said"
+    else
+        check_has "$OUT" "were put back" "what was put back is said"
+        check_eq "$(q "$sd" write_zeroes_max_bytes)" "$max" "the limit is as before"
+        check_eq "$(q "$sd" write_zeroes_unmap_max_bytes)" "$knob" "the knob is as before"
+        check_eq "$(cat "/sys/block/$sd"/device/scsi_disk/*/zeroing_mode)" "$mode" "the mode is as before"
+    fi
+    check "remove" sdebug_rm
+done
+
+# --- an offload that is there and not supported: nvmet over a file of tmpfs ---
+modprobe -a nvmet nvme-loop
+n=/sys/kernel/config/nvmet
+truncate -s 64M /tmp/backing
+mkdir -p $n/subsystems/t/namespaces/1 $n/ports/1
+echo 1 >$n/subsystems/t/attr_allow_any_host
+echo /tmp/backing >$n/subsystems/t/namespaces/1/device_path
+echo 1 >$n/subsystems/t/namespaces/1/enable
+echo loop >$n/ports/1/addr_trtype
+ln -s $n/subsystems/t $n/ports/1/subsystems/t
+echo "transport=loop,nqn=t" >/dev/nvme-fabrics
+find_nvmet() { for d in /sys/block/nvme*; do [ -b "/dev/${d##*/}" ] && grep -q t "$d/device/subsysnqn" 2>/dev/null && echo "${d##*/}" && return; done; false; }
+wait_for 20 find_nvmet; settle
+d=$(find_nvmet)
+fill "$d"
+before=$(sum "$d")
+check "the limit says there is an offload" test "$(q "$d" write_zeroes_max_bytes)" -gt 0
+check_exit 0 "measured" zerocap measure "/dev/$d" --scratch 8MiB+16MiB $J
+note "$(head -1 <<<"$OUT")"
+check_eq "$(doc "$d" 'd[0]["class"], d[0]["basis"]')" "('none', 'measured')" "none, by measurement"
+check_eq "$(sum "$d")" "$before" "the content is as before"
