@@ -221,6 +221,18 @@ fn requirements_of_check() {
 }
 
 #[test]
+fn an_old_measurement_does_not_meet_max_age() {
+    let kept = machine("synthetic-kept");
+    // Kept in 2026; on a machine whose clock is before that, its age is not known, which is no better than old.
+    let old = on(&kept, &["check", "sde", "--max-age", "0s"]);
+    assert_eq!(old.code, Some(7));
+    assert!(old.err.ends_with("zerocap: not met: max-age\n"), "{}", old.err);
+    let none = on(&kept, &["check", "sdg", "--max-age", "0s"]);
+    assert_eq!(none.code, on(&kept, &["check", "sdg"]).code.map(|c| if none.err.is_empty() { c } else { 7 }));
+    assert_eq!(on(&kept, &["check", "sde", "--max-age", "soon"]).code, Some(2));
+}
+
+#[test]
 fn a_recorded_machine_is_never_written_to() {
     let kept = machine("synthetic-kept");
     for call in [

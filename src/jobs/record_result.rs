@@ -87,7 +87,7 @@ pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurem
     m.hints = hints(run, conditions.unit);
     m.inconclusive = run.inconclusive.map(str::to_owned);
     m.findings = findings(run);
-    m.findings.extend(conditions.found.iter().cloned());
+    conditions.found.iter().for_each(|f| add_finding(&mut m.findings, f.code, &f.text));
     m.class = class(run, &mut m);
     m.methods = run.methods.iter().map(|r| method(r, m.class)).collect();
     m
@@ -139,12 +139,17 @@ fn hints(run: &Outcome, unit: u64) -> Hints {
     }
 }
 
+/// One finding a code: readers look for the first.
+fn add_finding(found: &mut Vec<TestFinding>, code: FindingCode, text: &str) {
+    match found.iter_mut().find(|f| f.code == code) {
+        Some(f) => f.text = format!("{}; {text}", f.text),
+        None => found.push(TestFinding { code, text: text.to_owned() }),
+    }
+}
+
 fn findings(run: &Outcome) -> Vec<TestFinding> {
-    let mut found: Vec<TestFinding> = run
-        .changed_limits
-        .iter()
-        .map(|line| TestFinding { code: FindingCode::LimitsChangedByTest, text: line.clone() })
-        .collect();
+    let mut found = Vec::new();
+    run.changed_limits.iter().for_each(|line| add_finding(&mut found, FindingCode::LimitsChangedByTest, line));
     if let Some((punch, zeroes)) = run.disagreement() {
         let text = format!("punch-hole is {punch:.2} times as fast as writing, write-zeroes {zeroes:.2} times");
         found.push(TestFinding { code: FindingCode::MethodsDisagree, text });

@@ -7,7 +7,8 @@
 use crate::device::Device;
 use crate::machine::aligned::Aligned;
 use crate::machine::port::{Act, ActError, AskError, Done, Fill, Port, Question, ScratchRange, Timed, TunablePath};
-use crate::machine::{pattern, sys};
+use crate::machine::file_acts::{self, FileAct};
+use crate::machine::{load, pattern, sys};
 use crate::units::Nanos;
 use crate::words::Method;
 use nvme_cli_sys as b;
@@ -128,6 +129,31 @@ impl LivePort {
         }
     }
 
+    fn file(&mut self, range: &ScratchRange, act: FileAct) -> Timed<Result<Done, ActError>> {
+        let untimed = |value| Timed { took: Nanos(0), value };
+        match act {
+            FileAct::Make => untimed(file_acts::make(range).map(|fd| {
+                self.acting = Some((range.clone(), fd));
+                Done::Ok
+            })),
+            FileAct::Allocate { offset, length } => match self.opened(range, offset, length) {
+                Err(e) => untimed(Err(e)),
+                Ok(fd) => self.timed(|| file_acts::allocate(fd, offset, length)),
+            },
+            FileAct::SyncWrites { offset, length, block, seed } => {
+                let opened = self.opened(range, offset, length);
+                match opened.and_then(|fd| file_acts::sync_writes(fd, (offset, length), block, seed)) {
+                    Ok(took) => Timed { took, value: Ok(Done::Ok) },
+                    Err(e) => untimed(Err(e)),
+                }
+            }
+            FileAct::Extents { offset, length } => {
+                let opened = self.opened(range, offset, length);
+                untimed(opened.and_then(|fd| file_acts::extents(fd, offset, length)).map(Done::Bytes))
+            }
+        }
+    }
+
     fn timed(&self, act: impl FnOnce() -> Result<(), ActError>) -> Timed<Result<Done, ActError>> {
         let from = self.now();
         let value = act().map(|()| Done::Ok);
@@ -207,7 +233,7 @@ pub fn fill_buffer(buffer: &mut [u8], fill: Fill, range: &ScratchRange, offset: 
 }
 
 /// One zeroing call over the span.
-fn zero(fd: BorrowedFd<'_>, method: Method, offset: u64, length: u64) -> Result<(), ActError> {
+pub(super) fn zero(fd: BorrowedFd<'_>, method: Method, offset: u64, length: u64) -> Result<(), ActError> {
     let fallocate = |mode: u32| rustix::fs::fallocate(fd, FallocateFlags::from_bits_retain(mode), offset, length);
     match method {
         Method::PunchHole => fallocate(b::FALLOC_FL_PUNCH_HOLE | b::FALLOC_FL_KEEP_SIZE),
@@ -310,6 +336,15 @@ impl Port for LivePort {
                     })
                 }
             },
+            Act::File(act) => self.file(range, *act),
+            Act::Load(load) => {
+                let inside = |offset, length| self.opened(range, offset, length);
+                let zeroed = load.zeroing.map_or(Ok(()), |z| inside(z.offset, z.length).map(drop));
+                let loaded = zeroed
+                    .and_then(|()| inside(load.offset, load.length))
+                    .and_then(|fd| load::run(fd, range, load));
+                untimed(loaded.map(|l| Done::Bytes(l.encode())))
+            }
         }
     }
 

@@ -4,6 +4,8 @@
 //! that is a *file* is read below a root instead (`machine::files`).
 
 use crate::device::Device;
+use crate::machine::file_acts::FileAct;
+use crate::machine::load::Load;
 use crate::units::Nanos;
 use crate::words::Method;
 use serde::{Deserialize, Serialize};
@@ -206,6 +208,10 @@ pub enum Act {
         #[serde(skip)]
         bytes: Vec<u8>,
     },
+    /// On a file that is made for the test.
+    File(FileAct),
+    /// A load beside zeroing; gives the bytes of a [`Loaded`](crate::machine::load::Loaded).
+    Load(Load),
 }
 
 /// What an act gave.

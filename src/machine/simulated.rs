@@ -165,6 +165,9 @@ impl SimulatedPort {
             }
             Act::Read { offset, length } => Ok(Done::Bytes(self.seen(*offset, *length)?)),
             Act::PutBack { offset, bytes } => self.write(*offset, bytes),
+            Act::File(_) | Act::Load(_) => {
+                Err(ActError::NotAllowed("a simulated device has no file system and no load".to_owned()))
+            }
         }
     }
 
@@ -173,7 +176,7 @@ impl SimulatedPort {
             this.mapped(offset, length).iter().filter(|mapped| !**mapped).count() as u64 * UNIT as u64
         };
         match act {
-            Act::Open => self.costs.read(0),
+            Act::Open | Act::File(_) | Act::Load(_) => self.costs.read(0),
             Act::Write { offset, length, fill } => {
                 let fresh = unmapped(self, *offset, *length);
                 self.costs.write(*length, *fill == Fill::Zeroes, fresh)
@@ -223,7 +226,7 @@ impl Port for SimulatedPort {
         }
         self.acts += 1;
         let (offset, length) = match act {
-            Act::Open => (range.start, range.logical_block),
+            Act::Open | Act::File(_) | Act::Load(_) => (range.start, range.logical_block),
             Act::Write { offset, length, .. }
             | Act::Zero { offset, length, .. }
             | Act::Verify { offset, length, .. }

@@ -217,3 +217,49 @@ pub fn dm_table_status(control: impl AsFd, buffer: &mut [u8; DM_BUFFER]) -> Resu
     buffer[12..16].copy_from_slice(&(DM_BUFFER as u32).to_ne_bytes());
     with_struct(control, DM_TABLE_STATUS, buffer).map(drop)
 }
+
+/// `FS_IOC_FIEMAP` of <linux/fiemap.h>, and the structures that it declares for it, with room for some extents.
+const FS_IOC_FIEMAP: u64 = 0xc020_660b;
+const FIEMAP_FLAG_SYNC: u32 = 1;
+const EXTENTS: usize = 64;
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct FiemapExtent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved64: [u64; 2],
+    flags: u32,
+    reserved: [u32; 3],
+}
+
+#[repr(C)]
+struct Fiemap {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped: u32,
+    count: u32,
+    reserved: u32,
+    extents: [FiemapExtent; EXTENTS],
+}
+
+const _: () = assert!(std::mem::size_of::<FiemapExtent>() == 56 && std::mem::offset_of!(Fiemap, extents) == 32);
+
+/// Where a file system has put a part of a file: physical offset, length and flags of each extent, at most 64.
+pub fn extents(fd: impl AsFd, offset: u64, length: u64) -> Result<Vec<(u64, u64, u32)>> {
+    let mut map = Fiemap {
+        start: offset,
+        length,
+        flags: FIEMAP_FLAG_SYNC,
+        mapped: 0,
+        count: EXTENTS as u32,
+        reserved: 0,
+        extents: [FiemapExtent::default(); EXTENTS],
+    };
+    // The kernel writes at most `count` extents behind the header, for which `extents` is the room.
+    with_struct(fd, FS_IOC_FIEMAP, &mut map)?;
+    let found = map.extents.iter().take(map.mapped as usize);
+    Ok(found.map(|e| (e.physical, e.length, e.flags)).collect())
+}

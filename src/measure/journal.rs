@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_whole_one_is_never_overwritten() {
         let mut files = SimulatedDurable::default();
-        let mut write_one = |files: &mut SimulatedDurable, fill: u8| {
+        let write_one = |files: &mut SimulatedDurable, fill: u8| {
             write(files, "j", &simulated_header(7, 1 << 20, vec![(0, 512)]), |_, length| {
                 Ok(vec![fill; length as usize])
             })

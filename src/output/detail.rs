@@ -34,6 +34,9 @@ pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
     if !d.device.members.is_empty() {
         row("made of", d.device.members.join(", "))?;
     }
+    if let Some(how) = &d.initial_state.how {
+        row("holds", format!("{}, known by {how}", d.initial_state.state))?;
+    }
     row("class", format!("{}, {}", d.class, d.basis.map_or("no basis".to_owned(), |b| format!("basis {b}"))))?;
     row("expected", format!("{} (from the claims alone)", d.expected))?;
     if let Some(m) = &d.measured {

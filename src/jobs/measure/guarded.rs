@@ -24,6 +24,7 @@ use crate::measure::recover::{self, Trust};
 use crate::measure::scratch::Proof;
 use crate::measure::trial;
 use crate::output::Document;
+use crate::verdict::measurement::TestFinding;
 use rustix::io::Errno;
 
 /// What a test works on.
@@ -51,6 +52,8 @@ struct Guarded<'a> {
     conditions: Conditions,
     limits: Limits,
     allocation: Allocation,
+    /// What was found, once it is kept.
+    found: Vec<TestFinding>,
 }
 
 /// Runs the test and gives the verdict.
@@ -98,7 +101,7 @@ impl<'a> Guarded<'a> {
         let allocation = ask_allocation(&on, prepared);
         let files = LiveDurable::new(&prepared.journal, 0o600);
         let journal_name = format!("{}.journal", on.name);
-        Ok(Guarded { on, prepared, port, files, journal_name, header, word, conditions, limits, allocation })
+        Ok(Guarded { on, prepared, port, files, journal_name, header, word, conditions, limits, allocation, found: Vec::new() })
     }
 
     fn devnum(&self) -> Option<Devnum> {
@@ -162,9 +165,10 @@ impl<'a> Guarded<'a> {
         self.conditions.found.extend(allocation::changed(&self.allocation, &now));
     }
 
-    fn keep(&self, outcome: &Outcome) -> Result<()> {
-        kept::save(self.on.env, self.on.facts, &record_result::of_run(self.on.facts, &self.conditions, outcome))
-            .map(drop)
+    fn keep(&mut self, outcome: &Outcome) -> Result<()> {
+        let measurement = record_result::of_run(self.on.facts, &self.conditions, outcome);
+        self.found.clone_from(&measurement.findings);
+        kept::save(self.on.env, self.on.facts, &measurement).map(drop)
     }
 
     /// A call that was not answered is a hazard, kept at once; nothing more is written to that queue.
@@ -226,6 +230,9 @@ impl<'a> Guarded<'a> {
         let mut remark = |text: &str| listener.remark(text);
         let picture = picture::of(env, env.port().as_mut(), device, Depth::Claims, &mut remark);
         publish::write(env, device.devnum, &picture.document)?;
+        // A test that took the offload away leaves a device whose verdict no longer speaks of the test.
+        let told = |f: &&TestFinding| picture.document.findings.iter().any(|told| told.code == f.code);
+        self.found.iter().filter(|f| !told(f)).for_each(|f| remark(&format!("{}: {}", f.code, f.text)));
         if let Err(e) = trigger::change(device) {
             remark(&e.to_string());
         }
