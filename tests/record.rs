@@ -90,7 +90,7 @@ const MAY_DIFFER: &[&str] =
     &["/device/identity", "/readings/raw", "/findings/text", "/reason", "/measured/fingerprint"];
 
 /// Fields of a reading that hold names.
-const NAMES: &[&str] = &["serial", "SN", "NGUID", "EUI64", "DESIGNATOR", "dm/uuid", "loop/backing_file"];
+const NAMES: &[&str] = &["serial", "SN", "SUBNQN", "NGUID", "EUI64", "DESIGNATOR", "dm/uuid", "loop/backing_file"];
 
 #[test]
 fn without_serial_numbers_all_but_the_names_stays() {

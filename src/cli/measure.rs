@@ -16,7 +16,7 @@ use talk::Talk;
 ///
 /// Writes to the scratch range only, and puts its content back. WHERE is a partition of DEV (/dev/…), `label` (the GPT
 /// partition named zerocap-scratch), `gap` (space between GPT partitions that reads zero), or OFFSET+LENGTH in bytes
-/// (suffixes KiB, MiB, GiB).
+/// (suffixes KiB, MiB, GiB). A directory of a file system on DEV: what zeroed space in files gains for synchronous writes.
 #[derive(Debug, clap::Args)]
 pub struct Measure {
     /// The whole device
@@ -49,6 +49,12 @@ pub struct Measure {
     /// Put back limits and modes of the kernel that the test changed
     #[arg(long)]
     restore_limits: bool,
+    /// Also a command over 65536 blocks, where the limit allows one, and a span past a volatile cache
+    #[arg(long)]
+    deep: bool,
+    /// Also what zeroing does to reads and writes meanwhile
+    #[arg(long)]
+    interference: bool,
     /// A line a pair on standard error
     #[arg(short, long)]
     verbose: bool,
@@ -74,6 +80,8 @@ impl Measure {
             max_seconds: self.max_seconds,
             deadline: self.deadline,
             restore_limits: self.restore_limits,
+            deep: self.deep,
+            interference: self.interference,
         };
         let mut talk = Talk::new(self.verbose);
         let answer = measure::run(env, &request, &mut talk);

@@ -87,7 +87,7 @@ pub fn gather(
         file("model", &names.model),
         file("serial", &names.serial),
         file("firmware", &names.firmware),
-        file("transport", &names.transport),
+        file("transport", &names.transport).saying(transport_words(device.kind, &names.transport)),
         file("driver", &names.driver),
         file("diskseq", &names.diskseq.as_ref().map(u64::to_string)),
         file("ro", &flag(&names.read_only)),
@@ -143,6 +143,17 @@ fn transport(root: &Root, device: &Device, vendor: &Fact<String>) -> Fact<String
             along.rsplit('/').find_map(of_element).map_or(Fact::ABSENT, known)
         }
         _ => Fact::ABSENT,
+    }
+}
+
+/// What a transport of NVMe over fabrics means for the claims.
+fn transport_words(kind: Kind, transport: &Fact<String>) -> Option<String> {
+    let word = transport.known().filter(|_| kind == Kind::Nvme)?;
+    match word.as_str() {
+        "tcp" | "rdma" | "fc" | "loop" => {
+            Some("over fabrics: claims and limits are the target's; nvmet claims DEAC only since 6.17".to_owned())
+        }
+        _ => None,
     }
 }
 

@@ -5,15 +5,21 @@
 
 pub mod ata;
 pub mod device;
+pub mod driver_files;
 pub mod field;
 pub mod initial;
 pub mod nvme;
+pub mod nvme_notes;
+pub mod nvme_quirks;
 pub mod nvme_rows;
+pub mod nvme_words;
+pub mod offload;
 pub mod page;
 pub mod path;
 pub mod provisioning;
 pub mod queue;
 pub mod scsi;
+pub mod scsi_notes;
 pub mod scsi_rows;
 pub mod stack;
 #[cfg(test)]
@@ -128,8 +134,17 @@ pub fn gather(root: &Root, port: &mut dyn Port, device: &Device, depth: Depth) -
     };
     let names = device::gather(root, device, &bus, &queue, depth, &mut readings);
     let stack = stack::gather(root, device, &queue, depth, &mut readings);
+    if depth == Depth::All {
+        driver_files::gather(root, device, &mut readings);
+    }
     let initial = initial::gather(root, port, device, (&bus, &stack), depth);
-    Facts { device: device.clone(), names, queue, bus, stack, initial, kernel, readings }
+    let mut facts = Facts { device: device.clone(), names, queue, bus, stack, initial, kernel, readings };
+    if depth == Depth::All {
+        let mut notes = Vec::new();
+        offload::notes(&facts, &mut notes);
+        facts.readings.append(&mut notes);
+    }
+    facts
 }
 
 impl Facts {

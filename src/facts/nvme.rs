@@ -7,6 +7,7 @@ use crate::fact::Fact;
 use crate::facts::field::{text_of, walk, Reading};
 use crate::facts::nvme_rows::*;
 use crate::facts::page::reply;
+use crate::facts::{nvme_notes, nvme_quirks};
 use crate::facts::{queue::Queue, Depth};
 use crate::machine::files::Root;
 use crate::machine::port::{Port, Question};
@@ -36,6 +37,8 @@ pub struct LbaFormat {
 pub struct Nvme {
     /// VID of the controller.
     pub vid: Fact<u64>,
+    /// Vendor and device ID of the PCI device (`device/device/{vendor,device}`), where something needs them.
+    pub pci: Fact<(u64, u64)>,
     /// SN, MN, FR as text.
     pub sn: Fact<String>,
     /// See [`Nvme::sn`].
@@ -82,6 +85,8 @@ pub struct Nvme {
     pub dmrsl: Fact<u64>,
     /// NPDGL of CNS 05h, in blocks, not 0's based.
     pub npdgl: Fact<u64>,
+    /// NPDAL of CNS 05h, in blocks, not 0's based.
+    pub npdal: Fact<u64>,
     /// Whether CNS 08h says rotational media.
     pub rotational: Fact<bool>,
     /// The controller's active quirks (7.2 and later), by the kernel's names.
@@ -164,7 +169,9 @@ pub fn gather(
         }
     });
     let ctrl_nvm = ask(Question::NvmeIdCtrlNvm, depth == Depth::All);
-    let ns_nvm = ask(Question::NvmeIdNsNvm, depth == Depth::All);
+    // A granularity that only CNS 05h has is looked up wherever findings are made; few devices say that they have one.
+    let large = optperf_large(&NSFEAT.value(&ns), &VER.value(&ctrl));
+    let ns_nvm = ask(Question::NvmeIdNsNvm, depth == Depth::All || (claims && large));
     let independent = ask(Question::NvmeIdNsIndependent, depth == Depth::All);
     walk(ID_CTRL, &ctrl, readings);
     walk(ID_NS, &ns, readings);
@@ -174,11 +181,20 @@ pub fn gather(
 
     let quirks = controller_text(root, device, "quirks");
     readings.push(Reading::file("sysfs", "quirks", &quirks));
+    let unexplained = queue.write_zeroes_max.is(0) && quirks.known().is_none();
+    let pci = if depth == Depth::All
+        || (unexplained && ONCS.value(&ctrl).get().is_some_and(|v| v & ONCS_WRITE_ZEROES != 0))
+    {
+        pci_ids(root, device)
+    } else {
+        Fact::NOT_ASKED
+    };
     let lbaf = lba_format(&ns);
     let metadata_bytes = root.number(&device.attr("metadata_bytes")).or(|| lbaf.as_ref().map(|f| u64::from(f.ms)));
     readings.push(Reading::file("sysfs", "metadata_bytes", &metadata_bytes));
-    Nvme {
+    let nvme = Nvme {
         vid: VID.value(&ctrl),
+        pci,
         sn: SN.text(&ctrl),
         mn: MN.text(&ctrl),
         fr: FR.text(&ctrl),
@@ -202,11 +218,35 @@ pub fn gather(
         wzdsl: WZDSL.value(&ctrl_nvm),
         dmrsl: DMRSL.value(&ctrl_nvm),
         npdgl: NPDGL.value(&ns_nvm),
+        npdal: NPDAL.value(&ns_nvm),
         rotational: NSFEAT_INDEPENDENT.value(&independent).map(|v| v & NSFEAT_INDEPENDENT_ROTATIONAL != 0),
         quirks: quirks.map(|q| q.split("\\x0a").flat_map(str::split_whitespace).map(str::to_owned).collect()),
         metadata_bytes,
         role: role(root, device),
+    };
+    if depth == Depth::All {
+        nvme_notes::notes(&nvme, &ns, readings);
     }
+    nvme
+}
+
+/// Whether NSFEAT says that NPDGL and NPDAL are defined: its second bit of OPTPERF means so only from 2.1 on.
+fn optperf_large(nsfeat: &Fact<u64>, ver: &Fact<u64>) -> bool {
+    nsfeat.get().is_some_and(|f| f & NSFEAT_OPTPERF_LARGE != 0) && ver.get().is_some_and(|v| v >= VER_2_1)
+}
+
+/// Vendor and device ID of the PCI device below the controller: hex numbers with 0x.
+fn pci_ids(root: &Root, device: &Device) -> Fact<(u64, u64)> {
+    let hex = |path: String| {
+        root.text(&path).and_then(|t| match u64::from_str_radix(t.strip_prefix("0x").unwrap_or(&t), 16) {
+            Ok(n) if n <= 0xffff => Fact::Known(n),
+            _ => Fact::malformed("no PCI ID"),
+        })
+    };
+    in_controller(root, device, |dir| {
+        let vendor = hex(format!("{dir}/device/vendor"));
+        vendor.and_then(|vid| hex(format!("{dir}/device/device")).map(|did| (vid, did)))
+    })
 }
 
 impl Nvme {
@@ -230,9 +270,15 @@ impl Nvme {
         self.dlfeat.as_ref().map(|v| v & DLFEAT_DEAC != 0)
     }
 
-    /// Whether the controller is known to be older than 1.3, where DLFEAT means nothing.
+    /// Whether the controller is known to be older than 1.3, where DLFEAT means nothing. A VER of 0 is not reported.
     pub fn older_than_dlfeat(&self) -> bool {
-        self.ver.get().is_some_and(|v| v < VER_1_3)
+        self.ver.get().is_some_and(|v| v > 0 && v < VER_1_3)
+    }
+
+    /// The kernel's known entry for this PCI device, where the kernel does not list its quirks itself.
+    pub fn known_quirk(&self) -> Option<&'static nvme_quirks::Quirk> {
+        let (vid, did) = self.pci.get().filter(|_| self.quirks.known().is_none())?;
+        nvme_quirks::known(vid, did)
     }
 
     /// Whether the kernel's list of quirks is known to name this one.
@@ -240,15 +286,22 @@ impl Nvme {
         self.quirks.known().is_some_and(|q| q.iter().any(|n| n == name))
     }
 
-    /// The deallocation granularity in blocks, where NSFEAT says that the fields mean something.
+    /// Whether NPDGL stands for NPDG.
+    pub fn has_large_granularity(&self) -> bool {
+        optperf_large(&self.nsfeat, &self.ver) && self.npdgl.get().is_some_and(|n| n > 0)
+    }
+
+    /// The deallocation granularity in blocks, where NSFEAT says that the fields mean something: the larger of preferred
+    /// granularity and alignment, as the kernel takes it.
     pub fn granularity_blocks(&self) -> Fact<u64> {
-        self.nsfeat.as_ref().and_then(|nsfeat| {
-            let large = nsfeat & NSFEAT_OPTPERF_LARGE != 0 && self.ver.get().is_some_and(|v| v >= VER_2_1);
-            match (large, nsfeat & NSFEAT_OPTPERF != 0) {
-                (true, _) if self.npdgl.get().is_some_and(|n| n > 0) => self.npdgl.clone(),
-                (_, true) => self.npdg.as_ref().map(|n| n + 1),
-                _ => Fact::ABSENT,
-            }
+        let larger =
+            |granularity: Fact<u64>, alignment: &Fact<u64>| granularity.map(|g| g.max(alignment.get().unwrap_or(0)));
+        if self.has_large_granularity() {
+            return larger(self.npdgl.clone(), &self.npdal);
+        }
+        self.nsfeat.as_ref().and_then(|nsfeat| match nsfeat & NSFEAT_OPTPERF != 0 {
+            true => larger(self.npdg.as_ref().map(|n| n + 1), &self.npda.as_ref().map(|n| n + 1)),
+            false => Fact::ABSENT,
         })
     }
 }

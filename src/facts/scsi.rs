@@ -9,7 +9,7 @@ use crate::facts::ata::{self, Ata};
 use crate::facts::field::{text_of, walk, Reading};
 use crate::facts::page::reply;
 use crate::facts::scsi_rows::*;
-use crate::facts::{queue::Queue, vpd, Depth};
+use crate::facts::{queue::Queue, scsi_notes, vpd, Depth};
 use crate::machine::files::Root;
 use crate::machine::port::{Port, Question};
 
@@ -56,6 +56,8 @@ pub struct Scsi {
     pub designators: Fact<Vec<String>>,
     /// What ATA says, VPD 89h.
     pub ata: Ata,
+    /// The name of the host's driver (`proc_name`): `ahci`, `usb-storage`, `megaraid_sas`; it explains a limit of 0.
+    pub host_driver: Fact<String>,
     /// `scsi_disk/*`: the directory below the device, where there is one.
     pub scsi_disk: Option<String>,
     /// `zeroing_mode`.
@@ -118,7 +120,9 @@ pub fn gather(
     let thin = thin_provisioning.as_ref().map(|b| u8::from(*b));
     readings.push(Reading::file("scsi_disk", "thin_provisioning", &thin).claiming(lbpme_words));
 
-    Scsi {
+    let wanted = all || (!depth.lean() && queue.write_zeroes_max.is(0));
+    let host_driver = if wanted { host_driver(root, device, scsi_disk.as_deref()) } else { Fact::NOT_ASKED };
+    let scsi = Scsi {
         lbpme: LBPME.bit(&rc16).or(|| thin_provisioning.clone()),
         lbprz: LBPRZ_RC16.bit(&rc16),
         b2_lbprz: LBPRZ_B2.value(&b2),
@@ -139,12 +143,28 @@ pub fn gather(
         unit_serial: p80.and_then(|b| text_of(b.get(4..).unwrap_or_default())),
         designators,
         ata,
+        host_driver,
         scsi_disk,
         zeroing_mode,
         provisioning_mode,
         max_write_same_blocks,
         thin_provisioning,
+    };
+    if all {
+        scsi_notes::notes(&scsi, readings);
     }
+    scsi
+}
+
+/// The driver of the SCSI host, by the first number of `H:C:T:L`.
+fn host_driver(root: &Root, device: &Device, scsi_disk: Option<&str>) -> Fact<String> {
+    let of_disk = scsi_disk.and_then(|d| d.rsplit('/').next()).map(str::to_owned);
+    let address = root.link_name(&device.attr("device")).known().cloned().or(of_disk);
+    let host = address.as_deref().and_then(|a| a.split_once(':')).map(|(host, _)| host);
+    let number = host.filter(|h| !h.is_empty() && h.bytes().all(|b| b.is_ascii_digit()));
+    number.map_or(Fact::ABSENT, |h| {
+        root.read(&format!("sys/class/scsi_host/host{h}/proc_name")).and_then(|b| text_of(&b))
+    })
 }
 
 impl Scsi {

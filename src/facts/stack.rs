@@ -35,35 +35,90 @@ pub fn gather(root: &Root, device: &Device, queue: &Queue, depth: Depth, reading
         uuid.known().is_some_and(|u| u.starts_with("LVM-") && u.ends_with("-tpool"))
     };
     let thin = device.kind == Kind::Dm && members.known().is_some_and(|m| m.iter().any(on_pool));
+    // A flat recording may have the udev properties alone; the kernel's own file comes first.
+    let uuid = match device.kind {
+        Kind::Dm if !thin || depth == Depth::All => text("dm/uuid").or(|| property(root, device, "DM_UUID", depth)),
+        _ => Fact::NOT_ASKED,
+    };
     let target = match device.kind {
         Kind::Dm if thin => Fact::Known(THIN.to_owned()),
         // The part before the first dash is the tool that made the device.
-        Kind::Dm => text("dm/uuid").map(|uuid| uuid.split('-').next().unwrap_or_default().to_owned()),
-        Kind::Md => text("md/level"),
+        Kind::Dm => uuid.clone().map(|uuid| uuid.split('-').next().unwrap_or_default().to_owned()),
+        Kind::Md => text("md/level").or(|| property(root, device, "MD_LEVEL", depth)),
         _ => Fact::NOT_ASKED,
     };
     let passes_zeroing = passes(device.kind, &target, &queue.write_zeroes_max);
     let backing_file = if device.kind == Kind::Loop { text("loop/backing_file") } else { Fact::NOT_ASKED };
     let shown = members.as_ref().map(|m| m.join(" "));
-    let mut show = |source: &str, field: &str, value: &Fact<String>| {
-        readings.push(Reading {
-            source: source.to_owned(),
-            field: field.to_owned(),
-            raw: value.clone(),
-            says: None,
-            claim: false,
-        });
+    let mut show = |field: &str, value: Fact<String>, says: Option<String>| {
+        let reading = Reading { source: "sysfs".to_owned(), field: field.to_owned(), raw: value, says, claim: false };
+        readings.push(reading);
     };
     if members.known().is_some_and(|m| !m.is_empty()) {
-        show("sysfs", "slaves", &shown.and_then(|s| text_of(s.as_bytes())));
+        show("slaves", shown.and_then(|s| text_of(s.as_bytes())), None);
     }
     match device.kind {
-        Kind::Dm => show("sysfs", "dm/uuid", &text("dm/uuid")),
-        Kind::Md => show("sysfs", "md/level", &target),
-        Kind::Loop => show("sysfs", "loop/backing_file", &backing_file),
+        Kind::Dm => {
+            let says = uuid.known().and_then(|u| dm_words(u, thin));
+            show("dm/uuid", uuid, says);
+        }
+        Kind::Md => show("md/level", target.clone(), target.known().map(|level| md_words(level))),
+        Kind::Loop => show("loop/backing_file", backing_file.clone(), None),
         _ => {}
     }
     Stack { members, target, passes_zeroing, backing_file }
+}
+
+/// A udev property of a recorded machine; an event does not look for it.
+fn property(root: &Root, device: &Device, key: &str, depth: Depth) -> Fact<String> {
+    if depth.lean() || root.is_system() {
+        return Fact::ABSENT;
+    }
+    let properties = root.text(&format!("udev/{}", device.name));
+    let line = |l: &str| l.strip_prefix(key).and_then(|r| r.strip_prefix('=')).map(str::to_owned);
+    let value = properties.known().and_then(|p| p.lines().find_map(line));
+    value.map_or(Fact::ABSENT, |v| text_of(v.as_bytes()))
+}
+
+/// What the uuid of a dm device says of its target: the part before the first dash is the tool that made it, and LVM and
+/// cryptsetup name the layer in it.
+fn dm_words(uuid: &str, thin: bool) -> Option<String> {
+    let (tool, rest) = uuid.split_once('-').unwrap_or((uuid, ""));
+    let says = match (tool, rest) {
+        _ if thin => "a thin volume: zeroing is not passed on",
+        ("LVM", r) if r.ends_with("-tpool") || r.ends_with("-pool") => {
+            "a pool of thin volumes: zeroing is not passed on"
+        }
+        ("LVM", r) if r.ends_with("-cow") || r.ends_with("-real") => "a part of a snapshot",
+        ("LVM", r)
+            if r.ends_with("_tdata") || r.ends_with("_tmeta") || r.ends_with("-tdata") || r.ends_with("-tmeta") =>
+        {
+            "a part of a thin pool"
+        }
+        ("LVM", _) => "an LVM volume: linear and striped ones pass zeroing on",
+        ("mpath", _) => "multipath: passes zeroing on, with the least limit of its paths",
+        ("CRYPT", r) if r.starts_with("VERITY") => "dm-verity: read-only",
+        ("CRYPT", r) if r.starts_with("INTEGRITY") => "dm-integrity: zeroing is not passed on",
+        ("CRYPT", _) => "dm-crypt: zeroing is not passed on, since a zero has to be encrypted",
+        ("VDO", _) => "dm-vdo: zeroing is not passed on",
+        ("DMRAID", _) => "a RAID of the firmware",
+        (t, r) if t.starts_with("part") && r.starts_with("mpath-") => {
+            "a partition of a multipath device: passes zeroing on"
+        }
+        _ => return None,
+    };
+    Some(says.to_owned())
+}
+
+/// What an md level does with zeroing.
+fn md_words(level: &str) -> String {
+    match level {
+        "raid0" | "linear" => "passes zeroing on to its members, at most a chunk a command".to_owned(),
+        "raid1" | "raid10" | "raid4" | "raid5" | "raid6" => {
+            "passes no zeroing on: zeroes are written to every member".to_owned()
+        }
+        _ => "no array of data".to_owned(),
+    }
 }
 
 /// Whether the target hands zeroing on to its members.
@@ -71,7 +126,7 @@ fn passes(kind: Kind, target: &Fact<String>, write_zeroes_max: &Fact<u64>) -> Fa
     match (kind, target.known().map(String::as_str), write_zeroes_max.get()) {
         // Of the dm targets only linear, stripe and multipath set num_write_zeroes_bios (dm-zoned aside, whose members are
         // zoned), and one target without it makes the whole table's limit 0: the limit tells what the uuid does not.
-        (Kind::Dm, Some("CRYPT" | THIN), _) => Fact::Known(false),
+        (Kind::Dm, Some("CRYPT" | "VDO" | THIN), _) => Fact::Known(false),
         (Kind::Dm, _, Some(limit)) => Fact::Known(limit > 0),
         (Kind::Dm, Some("mpath"), None) => Fact::Known(true),
         (Kind::Md, Some("raid0" | "linear"), _) => Fact::Known(true),
@@ -94,6 +149,29 @@ mod tests {
         );
         assert_eq!((f.stack.target, f.stack.passes_zeroing), (Fact::Known(THIN.to_owned()), Fact::Known(false)));
         assert_eq!(f.stack.members, Fact::Known(vec!["dm-3".to_owned()]));
+    }
+
+    #[test]
+    fn words_of_targets() {
+        let uuid = |u: &str| dm_words(u, false).unwrap_or_default();
+        assert!(uuid("LVM-abc").contains("linear") && uuid("LVM-abc-tpool").contains("pool"));
+        assert!(uuid("CRYPT-LUKS2-x-y").contains("encrypted") && uuid("CRYPT-INTEGRITY-x").contains("integrity"));
+        assert!(uuid("mpath-3600").contains("paths") && uuid("part1-mpath-3600").contains("partition"));
+        assert_eq!(dm_words("something", false), None);
+        assert!(md_words("raid10").contains("every member") && md_words("container").contains("no array"));
+    }
+
+    #[test]
+    fn a_flat_recording_has_udev_properties_alone() {
+        let f = crate::facts::testing::facts(
+            "dm-7",
+            &[("sys/block/dm-7/size", "8\n"), ("udev/dm-7", "DM_NAME=x\nDM_UUID=CRYPT-LUKS1-0-x\n")],
+            &[],
+        );
+        assert_eq!(
+            (f.stack.target.known().map(String::as_str), f.stack.passes_zeroing),
+            (Some("CRYPT"), Fact::Known(false))
+        );
     }
 
     #[test]

@@ -5,6 +5,8 @@
 mod allocation;
 pub mod attend;
 pub mod deadline;
+mod directory;
+mod extras;
 mod guarded;
 mod limits;
 mod plan;
@@ -43,6 +45,10 @@ pub struct Request {
     pub deadline: Option<u64>,
     /// `--restore-limits`.
     pub restore_limits: bool,
+    /// `--deep`.
+    pub deep: bool,
+    /// `--interference`.
+    pub interference: bool,
 }
 
 /// What a dry run, or a test, gave.
@@ -69,6 +75,9 @@ pub fn run(env: &Env, request: &Request, listener: &mut dyn Listener) -> Result<
     refuse_by_policy(&facts, &policy)?;
     let name = intent::name(&facts);
     refuse_after_cut(env, &facts, &name)?;
+    if let Some(located) = directory::named(&request.place)? {
+        return directory::run(env, request, &facts, &name, &located, listener);
+    }
     let known = known(env, &facts, request.thin_ok)?;
     // From here on a signal does not end the process: there may be a partition, then content, to put back.
     let interrupt = Interrupt::watch().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;

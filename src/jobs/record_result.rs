@@ -1,11 +1,13 @@
 //! From what a run gave to what is kept: classes, rates, hints, findings. Pure.
 
 use crate::facts::Facts;
-use crate::measure::stats::{self, Decision};
 use crate::measure::outcome::{End, MethodRun, Outcome};
-use crate::units::rate;
+use crate::measure::stats::{self, Decision};
+use crate::units::{human_bytes, rate};
 use crate::verdict::fingerprint;
-use crate::verdict::measurement::{Hints, Measurement, MethodResult, RecordedHazard, Speedup, TestFinding, FORMAT};
+use crate::verdict::measurement::{
+    Deep, Hints, Interference, Measurement, MethodResult, RecordedHazard, Speedup, TestFinding, FORMAT,
+};
 use crate::words::{Class, FindingCode, Method};
 
 /// What the run was made under.
@@ -25,6 +27,10 @@ pub struct Conditions {
     pub put_back: u64,
     /// Findings besides the run's own.
     pub found: Vec<TestFinding>,
+    /// `--interference`.
+    pub interference: Option<Interference>,
+    /// `--deep`.
+    pub deep: Option<Deep>,
 }
 
 /// A measurement with nothing in it yet.
@@ -59,6 +65,9 @@ pub fn blank(facts: &Facts, conditions: &Conditions) -> Measurement {
         baseline: "incompressible".to_owned(),
         scratch: conditions.scratch.clone(),
         proof: conditions.proof.clone(),
+        overwrite: None,
+        interference: None,
+        deep: None,
         inconclusive: None,
     }
 }
@@ -86,11 +95,23 @@ pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurem
     });
     m.hints = hints(run, conditions.unit);
     m.inconclusive = run.inconclusive.map(str::to_owned);
+    (m.interference, m.deep) = (conditions.interference, conditions.deep);
     m.findings = findings(run);
     conditions.found.iter().for_each(|f| add_finding(&mut m.findings, f.code, &f.text));
     m.class = class(run, &mut m);
+    if let Some(text) = past_cache(&m) {
+        add_finding(&mut m.findings, FindingCode::DeferredCost, &text);
+    }
     m.methods = run.methods.iter().map(|r| method(r, m.class)).collect();
     m
+}
+
+/// A long span that is not faster by zeroing although the pairs are: what they saved was a cache's.
+fn past_cache(m: &Measurement) -> Option<String> {
+    let deep = m.deep.filter(|_| m.class == Class::Fast)?;
+    let ratio = deep.ratio.filter(|r| *r < m.fast_ratio)?;
+    let bytes = human_bytes(deep.bytes);
+    Some(format!("over {bytes} at a stretch zeroing is only {ratio:.1} times as fast as writing"))
 }
 
 /// The class by what happened, then by the numbers.

@@ -187,6 +187,8 @@ fn conclude(env: &Env, name: &str, word: &Intent) -> Result<()> {
             fast_ratio: Policy::default().fast_ratio,
             put_back: 0,
             found: Vec::new(),
+            interference: None,
+            deep: None,
         };
         let mut m = record_result::blank(&facts, &conditions);
         let before = kept_before.is_some_and(|k| k.findings.iter().any(|f| f.code == FindingCode::TestInterrupted));

@@ -80,6 +80,8 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
         max_seconds: 60,
         deadline: None,
         restore_limits: false,
+        deep: false,
+        interference: false,
     };
     let document = match measure::run(&env, &request, &mut |_: &str| {})? {
         Answer::Verdict(document) => document,

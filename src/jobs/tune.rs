@@ -13,8 +13,8 @@ use crate::machine::files::Root;
 use crate::machine::nodes;
 use crate::tunable::plan::{self, SetBy};
 use crate::tunable::ROWS;
-pub use steps::{apply, reset};
 use serde::Serialize;
+pub use steps::{apply, reset};
 
 /// How deep a stack is followed.
 const DEEPEST: usize = 8;
@@ -98,7 +98,9 @@ fn of_device(env: &Env, picture: &Picture, held: Option<&str>) -> Vec<Line> {
         let set_by = now.known().and_then(|n| plan::set_by(n, hw.as_deref(), record.of(row)));
         let in_the_way = match (set_by, now.known(), want) {
             _ if held.is_some() => held.map(str::to_owned),
-            _ if row.path.starts_with("queue/") && crate::tunable::wedged(facts) => Some(steps::wedged_text(facts.device.kind)),
+            _ if row.path.starts_with("queue/") && crate::tunable::wedged(facts) => {
+                Some(steps::wedged_text(facts.device.kind))
+            }
             (Some(SetBy::Admin), Some(now), Some(w)) if w.wanted != *now => Some("set-by-admin: left alone".to_owned()),
             _ => None,
         };

@@ -63,10 +63,7 @@ pub fn decode_extents(bytes: &[u8]) -> Vec<Extent> {
     let word = |chunk: &[u8], i: usize| {
         chunk.get(i * 8..).and_then(|w| w.first_chunk::<8>()).map_or(0, |w| u64::from_le_bytes(*w))
     };
-    bytes
-        .chunks_exact(24)
-        .map(|c| Extent { physical: word(c, 0), length: word(c, 1), flags: word(c, 2) })
-        .collect()
+    bytes.chunks_exact(24).map(|c| Extent { physical: word(c, 0), length: word(c, 1), flags: word(c, 2) }).collect()
 }
 
 fn os(e: Errno) -> ActError {

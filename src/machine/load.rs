@@ -3,8 +3,8 @@
 
 use crate::machine::aligned::Aligned;
 use crate::machine::live::zero;
-use crate::machine::port::{ActError, ScratchRange};
 use crate::machine::pattern;
+use crate::machine::port::{ActError, ScratchRange};
 use crate::units::Nanos;
 use crate::words::Method;
 use rustix::io::Errno;
@@ -135,7 +135,8 @@ fn foreground(
             pattern::fill(&mut buffer, load.seed, dice, range.node_offset + at);
         }
         let from = Instant::now();
-        let n = if load.write { rustix::io::pwrite(fd, &buffer, at) } else { rustix::io::pread(fd, &mut buffer[..], at) };
+        let n =
+            if load.write { rustix::io::pwrite(fd, &buffer, at) } else { rustix::io::pread(fd, &mut buffer[..], at) };
         if n.map_err(os)? != buffer.len() {
             return Err(os(Errno::IO));
         }

@@ -3,11 +3,15 @@
 //!
 //! Knows nothing of verdicts: numbers and what happened come out. Every write to a device starts in `scratch` with a proof.
 
+pub mod deep;
+pub mod interference;
 pub mod journal;
 pub mod order;
 pub mod outcome;
+pub mod overwrite;
 pub mod partition_table;
 pub mod recover;
 pub mod scratch;
+pub mod spans;
 pub mod stats;
 pub mod trial;

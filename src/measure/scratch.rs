@@ -276,6 +276,20 @@ pub fn of_journal(root: &Root, device: &Device, header: &Header, ledger: &mut dy
     Ok(Proof { limit: range.length, range, kind: "journal", checks: checks.lines, partition, thin: header.thin, disk })
 }
 
+/// A file that is made for the test in a directory and has no name: nobody's bytes are in it. `filesystem` is the number
+/// of the directory's file system, checked when the file is made.
+pub fn new_file(directory: &str, filesystem: (u32, u32), length: u64, logical_block: u64) -> ScratchRange {
+    ScratchRange {
+        node: directory.to_owned(),
+        devnum: filesystem,
+        diskseq: None,
+        start: 0,
+        length,
+        logical_block,
+        node_offset: 0,
+    }
+}
+
 /// A range of a simulated device, all of it: no system is touched. Used by tests and by `selftest` without loop devices.
 pub fn simulated(bytes: u64) -> ScratchRange {
     ScratchRange {

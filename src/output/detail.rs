@@ -22,6 +22,47 @@ pub fn sentence(d: &Document) -> String {
     }
 }
 
+/// What was measured beside the class, where it was asked for.
+fn beside(d: &Document) -> Vec<(&'static str, String)> {
+    let rate = |r: Option<u64>| r.map_or("-".to_owned(), human_rate);
+    let mut rows = Vec::new();
+    if let Some(o) = &d.overwrite {
+        let gain = o.gain.map_or_else(String::new, |g| format!(", gain {g:.2}x"));
+        let lacks = o.lacks.as_ref().map_or_else(String::new, |l| format!(" ({l})"));
+        rows.push((
+            "overwriting",
+            format!(
+                "in files of {}, synchronously: unwritten {}, zeroed {}, written {}{gain}{lacks}",
+                o.filesystem,
+                rate(o.unwritten),
+                rate(o.write_zeroes),
+                rate(o.written)
+            ),
+        ));
+    }
+    if let Some(i) = &d.interference {
+        let ms = |n: u64| n as f64 / 1e6;
+        for (name, b) in [("reads", i.read), ("writes", i.write)] {
+            let value = format!(
+                "without zeroing {:.2} ms (p99 {:.2}), beside it {:.2} ms (p99 {:.2})",
+                ms(b.without.p50_nanoseconds),
+                ms(b.without.p99_nanoseconds),
+                ms(b.with.p50_nanoseconds),
+                ms(b.with.p99_nanoseconds)
+            );
+            rows.push((name, value));
+        }
+    }
+    if let Some(deep) = &d.deep {
+        let (zero, write) = (rate(deep.zero_bytes_per_second), rate(deep.write_bytes_per_second));
+        let long = deep
+            .command_bytes
+            .map_or_else(String::new, |b| format!("; one command of {} is zero to its end", human_bytes(b)));
+        rows.push(("deep", format!("{} at a stretch: zeroing {zero}, writing {write}{long}", human_bytes(deep.bytes))));
+    }
+    rows
+}
+
 /// Writes the view.
 pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
     writeln!(out, "{}", sentence(d))?;
@@ -78,6 +119,7 @@ pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
             row("", format!("{:<13} {rate:>10}  {note}", method.method.as_str()))?;
         }
     }
+    beside(d).into_iter().try_for_each(|(name, value)| row(name, value))?;
     for t in &d.tunables {
         let now = t.now.as_ref().map_or(String::new(), |n| format!(", now {n}"));
         row("tunable", format!("{} wanted {}{now} ({})", t.path, t.wanted, t.why))?;

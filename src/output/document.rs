@@ -5,7 +5,7 @@
 use crate::device::display::escape_str;
 use crate::facts::initial::Initial;
 use crate::facts::Facts;
-use crate::verdict::measurement::{Hints, Measurement, MethodResult, Speedup};
+use crate::verdict::measurement::{Deep, Hints, Interference, Measurement, MethodResult, Overwrite, Speedup};
 use crate::verdict::{Claim, Finding, Verdict, Want};
 use crate::words::{Basis, Class, FindingCode, Method, Severity};
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,12 @@ pub struct Document {
     pub findings: Vec<FindingDoc>,
     /// What the tunables should be.
     pub tunables: Vec<TunableDoc>,
+    /// Synchronous writes into space of files on the device; null where that was not measured.
+    pub overwrite: Option<Overwrite>,
+    /// What zeroing does to reads and writes meanwhile; null where that was not measured.
+    pub interference: Option<Interference>,
+    /// One long span; null where that was not measured.
+    pub deep: Option<Deep>,
     /// The measurement that the class rests on.
     pub measured: Option<MeasuredDoc>,
     /// What the device holds, as far as it is known without reading it; says nothing of speed.
@@ -230,6 +236,9 @@ impl Document {
             claims: verdict.claims.iter().map(Into::into).collect(),
             findings: verdict.findings.iter().map(Into::into).collect(),
             tunables: verdict.wants.iter().map(Into::into).collect(),
+            overwrite: m.and_then(|m| m.overwrite.clone()),
+            interference: m.and_then(|m| m.interference),
+            deep: m.and_then(|m| m.deep),
             measured: m.map(Into::into),
             initial_state: facts.initial.into(),
         }

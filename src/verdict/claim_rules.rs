@@ -58,12 +58,16 @@ pub fn dlfeat_reserved(c: &Ctx<'_>) -> Option<String> {
     (read > DLFEAT_READ_FF).then(|| format!("DLFEAT bits 2:0 are {read}, a reserved value"))
 }
 
-/// The device has Write Zeroes, the kernel does not use it.
+/// The device has Write Zeroes, the kernel does not use it. The kernel's own list of quirks names which; where it has none
+/// (before 7.2), an entry known from its table is named as what it is: an explanation.
 pub fn quirked_off(c: &Ctx<'_>) -> Option<String> {
     let n = c.facts.nvme()?;
     (n.write_zeroes().is(true) && c.facts.queue.write_zeroes_max.is(0)).then(|| {
-        let by =
-            if n.has_quirk("disable_write_zeroes") { "the kernel's quirk disable_write_zeroes" } else { "the kernel" };
+        let by = match n.known_quirk() {
+            _ if n.has_quirk("disable_write_zeroes") => "the kernel's quirk disable_write_zeroes".to_owned(),
+            Some(q) => format!("the kernel (its table has {} for {:04x}:{:04x}, {})", q.name, q.vid, q.did, q.product),
+            None => "the kernel".to_owned(),
+        };
         format!("ONCS has Write Zeroes, but {by} switched it off: write_zeroes_max_bytes is 0")
     })
 }

@@ -53,6 +53,9 @@ fn measurement(facts: &Facts, class: Class, median: f64) -> Measurement {
         baseline: "incompressible".to_owned(),
         scratch: "partition".to_owned(),
         proof: Vec::new(),
+        overwrite: None,
+        interference: None,
+        deep: None,
         inconclusive: None,
     }
 }

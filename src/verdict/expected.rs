@@ -33,7 +33,18 @@ pub fn expected(c: &Ctx<'_>, found: &[Finding]) -> Class {
 fn no_offload(c: &Ctx<'_>) -> bool {
     c.facts.queue.write_zeroes_max.is(0)
         || c.facts.nvme().is_some_and(|n| n.write_zeroes().is(false) && !c.deallocate_zeroes())
-        || (own_word_is_missing(c.facts) && c.facts.stack.passes_zeroing.is(true) && weakest(c) == Some(Class::None))
+        || of_members(c)
+}
+
+/// Whether a stack that shows no limits has none because of a member: its limit would be the least of theirs, so one member
+/// without is enough, whatever is known of the others.
+fn of_members(c: &Ctx<'_>) -> bool {
+    let without = || c.members.iter().any(|m| m.expected == Class::None);
+    own_word_is_missing(c.facts)
+        && c.facts.queue.write_zeroes_max.known().is_none()
+        && c.facts.device.kind.is_stack()
+        && c.facts.stack.passes_zeroing.is(true)
+        && without()
 }
 
 /// Whether zeroing by unmap is claimed: by the kernel's hardware limit, and only where the kernel has no such file by the

@@ -1,6 +1,7 @@
 //! Rules about the kernel's limits (DESIGN 2, fieldguide 1.2 to 1.5).
 
 use crate::fact::Why;
+use crate::facts::offload;
 use crate::facts::queue::UINT_MAX_SECTORS;
 use crate::facts::{Bus, Facts};
 use crate::units::{human_bytes, GIB, MIB, SECTOR};
@@ -95,11 +96,17 @@ pub fn granularity(facts: &Facts) -> Option<u64> {
     facts.queue.discard_granularity.get().into_iter().chain(claimed).max()
 }
 
-/// Discard, but no zeroing offload.
+/// Discard, but no zeroing offload: the limit is 0, or there is no limit to look at and the controller has no Write Zeroes.
 pub fn discard_only(c: &Ctx<'_>) -> Option<String> {
     let discard = c.facts.queue.discard().get()?;
-    (discard > 0 && c.facts.queue.write_zeroes_max.is(0))
-        .then(|| format!("discards {} a command, but has no zeroing offload", human_bytes(discard)))
+    let none = match c.facts.queue.write_zeroes_max.get() {
+        Some(limit) => limit == 0,
+        None => c.facts.nvme().is_some_and(|n| n.write_zeroes().is(false)),
+    };
+    (discard > 0 && none).then(|| {
+        let why = offload::why_none(c.facts).map_or_else(String::new, |why| format!(" ({why})"));
+        format!("discards {} a command, but has no zeroing offload{why}", human_bytes(discard))
+    })
 }
 
 /// A rotating medium with an offload known not to unmap.

@@ -69,6 +69,15 @@ pub struct Measurement {
     pub scratch: String,
     /// The proof, a line a check.
     pub proof: Vec<String>,
+    /// What zeroed space in files gains for databases (`--scratch DIR`).
+    #[serde(default)]
+    pub overwrite: Option<Overwrite>,
+    /// What zeroing does to others meanwhile (`--interference`).
+    #[serde(default)]
+    pub interference: Option<Interference>,
+    /// What long spans show (`--deep`).
+    #[serde(default)]
+    pub deep: Option<Deep>,
     /// Why the class is unknown, where it is: "time budget spent", …
     pub inconclusive: Option<String>,
 }
@@ -114,6 +123,79 @@ pub struct Hints {
     pub chunk_bytes: Option<u64>,
     /// From this length on zeroing is quicker than writing.
     pub break_even_bytes: Option<u64>,
+}
+
+/// Synchronous 4 KiB writes into a file's space, by what the space was before. Says nothing of the class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Overwrite {
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// The type of the file system: `ext4`.
+    pub filesystem: String,
+    /// Bytes per second into space that fallocate made.
+    pub unwritten: Option<u64>,
+    /// Into space that FALLOC_FL_WRITE_ZEROES made.
+    pub write_zeroes: Option<u64>,
+    /// Into space that was written before.
+    pub written: Option<u64>,
+    /// How many times as fast `write_zeroes` is as `unwritten`.
+    pub gain: Option<f64>,
+    /// Bytes per second of FALLOC_FL_WRITE_ZEROES itself.
+    pub zero_bytes_per_second: Option<u64>,
+    /// Whether zeroes were read where old data had been; null where the file system does not keep the place.
+    pub verified: Option<bool>,
+    /// What the file system lacks, or why its files are unfit.
+    pub lacks: Option<String>,
+}
+
+/// Single 4 KiB reads and writes at random places, without and with zeroing beside them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interference {
+    /// Reads.
+    pub read: Beside,
+    /// Writes.
+    pub write: Beside,
+    /// Bytes per second of the zeroing beside them.
+    pub zero_bytes_per_second: Option<u64>,
+}
+
+/// See [`Interference`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// Without zeroing.
+    pub without: Latencies,
+    /// With it.
+    pub with: Latencies,
+}
+
+/// Latencies of single calls, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// How many calls.
+    pub count: u64,
+    /// Half took no longer.
+    pub p50_nanoseconds: u64,
+    /// 99 of 100 took no longer.
+    pub p99_nanoseconds: u64,
+    /// The longest.
+    pub max_nanoseconds: u64,
+    /// Bytes per second, one call at a time.
+    pub bytes_per_second: Option<u64>,
+}
+
+/// One long span, written and zeroed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Deep {
+    /// Its bytes.
+    pub bytes: u64,
+    /// Bytes per second.
+    pub write_bytes_per_second: Option<u64>,
+    /// Bytes per second.
+    pub zero_bytes_per_second: Option<u64>,
+    /// Write time over zero time.
+    pub ratio: Option<f64>,
+    /// Of one command over more than 65536 blocks, read back as zero to its end; null where the limit allows none.
+    pub command_bytes: Option<u64>,
 }
 
 /// A hazard and where it was seen.

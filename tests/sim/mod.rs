@@ -164,5 +164,7 @@ pub fn conditions() -> Conditions {
         fast_ratio: 2.0,
         put_back: 0,
         found: Vec::new(),
+        interference: None,
+        deep: None,
     }
 }

@@ -107,16 +107,10 @@ mod tests {
             low: Some(2.5),
             high: None,
         };
-        assert_eq!(
-            pair_line(&pair),
-            "pair 7: write 12.00 ms, zero 3.00 ms, median ratio 4.00, between 2.50 and ?"
-        );
+        assert_eq!(pair_line(&pair), "pair 7: write 12.00 ms, zero 3.00 ms, median ratio 4.00, between 2.50 and ?");
         let mut p = Progress { bytes: 1 << 20, at_most: Nanos::from_secs(58), ..Progress::default() };
         assert_eq!(progress_line(&p), "1 MiB, at most 58 s more; filling");
         p.pair = Some(pair);
-        assert_eq!(
-            progress_line(&p),
-            "1 MiB, at most 58 s more; pair 7: 4.00 times as fast, between 2.50 and ?"
-        );
+        assert_eq!(progress_line(&p), "1 MiB, at most 58 s more; pair 7: 4.00 times as fast, between 2.50 and ?");
     }
 }

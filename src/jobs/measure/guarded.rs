@@ -7,8 +7,9 @@ use crate::device::Devnum;
 use crate::error::{Error, Result};
 use crate::facts::{Depth, Facts};
 use crate::jobs::intent::{self, Intent};
-use crate::jobs::measure::attend::{Attendant, Attended, Attention, Listener};
 use crate::jobs::measure::allocation::{self, Allocation};
+use crate::jobs::measure::attend::{Attendant, Attended, Attention, Listener};
+use crate::jobs::measure::extras;
 use crate::jobs::measure::limits::{self, Limits};
 use crate::jobs::measure::plan::{self, Prepared};
 use crate::jobs::record_result::{self, Conditions};
@@ -76,7 +77,7 @@ impl<'a> Guarded<'a> {
         let mut port = ChildPort::new(prepared.deadline);
         let range = &on.proof.range;
         port.act(range, &Act::Open).value.map_err(|e| act_error(&range.node, "open for writing", &e))?;
-        let header = plan::header(on.env, on.facts, on.proof, &prepared.plan);
+        let header = plan::header(on.env, on.facts, on.proof, prepared);
         let at = clock::now_utc();
         let word = Intent {
             device: on.facts.device.name.clone(),
@@ -96,12 +97,26 @@ impl<'a> Guarded<'a> {
             fast_ratio: prepared.plan.fast_ratio,
             put_back: 0,
             found: Vec::new(),
+            interference: None,
+            deep: None,
         };
         let limits = Limits::read(&on.env.roots.system, on.facts);
         let allocation = ask_allocation(&on, prepared);
         let files = LiveDurable::new(&prepared.journal, 0o600);
         let journal_name = format!("{}.journal", on.name);
-        Ok(Guarded { on, prepared, port, files, journal_name, header, word, conditions, limits, allocation, found: Vec::new() })
+        Ok(Guarded {
+            on,
+            prepared,
+            port,
+            files,
+            journal_name,
+            header,
+            word,
+            conditions,
+            limits,
+            allocation,
+            found: Vec::new(),
+        })
     }
 
     fn devnum(&self) -> Option<Devnum> {
@@ -147,10 +162,12 @@ impl<'a> Guarded<'a> {
         let attendant = Attendant::new(&on.env.roots.system, on.facts, on.interrupt, plan.max_time, listener);
         let mut port = Attended::new(&attendant, &mut self.port);
         let mut outcome = trial::run(&mut port, &on.proof.range, plan, &mut Attention(&attendant));
+        let extras = extras::run(&mut port, &on.proof.range, self.prepared, plan.max_time, &mut outcome);
         // A pool without space is no fault of the device: it is said and put back, and the device is not broken by it.
         if let Some(operation) = attendant.out_of_space().filter(|_| on.proof.thin) {
             outcome.end = End::Failed(operation, ActError::Os(Errno::NOSPC.raw_os_error()));
         }
+        (self.conditions.interference, self.conditions.deep) = (extras.interference, extras.deep);
         outcome
     }
 
@@ -166,9 +183,12 @@ impl<'a> Guarded<'a> {
     }
 
     fn keep(&mut self, outcome: &Outcome) -> Result<()> {
-        let measurement = record_result::of_run(self.on.facts, &self.conditions, outcome);
+        let (env, facts) = (self.on.env, self.on.facts);
+        let mut measurement = record_result::of_run(facts, &self.conditions, outcome);
+        // What was found in files of this device is not asked anew here.
+        measurement.overwrite = kept::load(env, facts).ok().flatten().and_then(|before| before.overwrite);
         self.found.clone_from(&measurement.findings);
-        kept::save(self.on.env, self.on.facts, &measurement).map(drop)
+        kept::save(env, facts, &measurement).map(drop)
     }
 
     /// A call that was not answered is a hazard, kept at once; nothing more is written to that queue.
@@ -250,7 +270,7 @@ impl<'a> Guarded<'a> {
 
 fn ask_allocation(on: &Subject<'_>, prepared: &Prepared) -> Allocation {
     let range = &on.proof.range;
-    let span = (range.node_offset + prepared.plan.start, prepared.plan.length);
+    let span = (range.node_offset + prepared.plan.start, prepared.journalled);
     allocation::of(on.env.port().as_mut(), on.facts, range.logical_block, span)
 }
 

@@ -35,7 +35,9 @@ impl Limits {
 
     /// What is not as it was: path, value before, value now.
     fn changed<'a>(&'a self, now: &'a Limits) -> impl Iterator<Item = (&'a str, &'a str, &'a str)> {
-        self.0.iter().filter_map(|(path, was)| now.value(path).filter(|v| v != was).map(|v| (path.as_str(), was.as_str(), v)))
+        self.0
+            .iter()
+            .filter_map(|(path, was)| now.value(path).filter(|v| v != was).map(|v| (path.as_str(), was.as_str(), v)))
     }
 
     /// What is to be written so that all is as it was: path and value. A limit of 0 is never written: for some there is
@@ -101,8 +103,15 @@ mod tests {
         let blocks = "device/scsi_disk/0:0:0:0/max_write_same_blocks";
         let knob = "queue/write_zeroes_unmap_max_bytes";
         let max = "queue/write_zeroes_max_bytes";
-        let before = limits(&[(max, "512"), (knob, "512"), (mode, "writesame"), (blocks, "1"), ("queue/discard_max_bytes", "0")]);
-        let after = limits(&[(max, "0"), (knob, "0"), (mode, "write"), (blocks, "0"), ("queue/discard_max_bytes", "4096")]);
+        let before = limits(&[
+            (max, "512"),
+            (knob, "512"),
+            (mode, "writesame"),
+            (blocks, "1"),
+            ("queue/discard_max_bytes", "0"),
+        ]);
+        let after =
+            limits(&[(max, "0"), (knob, "0"), (mode, "write"), (blocks, "0"), ("queue/discard_max_bytes", "4096")]);
         assert_eq!(before.to_write(&after), [(blocks, "1"), (mode, "writesame"), (knob, "512")]);
         assert_eq!(before.to_write(&before), []);
         assert_eq!(before.changed(&limits(&[])).count(), 0, "what cannot be read has not changed");

@@ -7,6 +7,7 @@ use crate::jobs::measure::{deadline, Request};
 use crate::jobs::Env;
 use crate::machine::clock;
 use crate::machine::journal_place::{self, Place};
+use crate::measure::deep;
 use crate::measure::journal::Header;
 use crate::measure::scratch::Proof;
 use crate::measure::trial::{Plan, SEGMENTS};
@@ -27,6 +28,12 @@ pub(super) struct Prepared {
     pub(super) place: String,
     /// Until a call counts as not answered.
     pub(super) deadline: Nanos,
+    /// `--deep`.
+    pub(super) deep: Option<deep::Plan>,
+    /// `--interference`.
+    pub(super) interference: bool,
+    /// Bytes that are journalled, from the plan's first on.
+    pub(super) journalled: u64,
 }
 
 /// Settles it, or says why nothing is tested.
@@ -50,9 +57,15 @@ pub(super) fn of(env: &Env, request: &Request, facts: &Facts, policy: &Policy, p
             Some(_) => Ok(()),
         },
     };
-    let own = || deadline::of(&env.roots.system, facts, length / SEGMENTS);
+    let limit = facts.queue.write_zeroes_max.get().unwrap_or(0);
+    let deep = request.deep.then(|| deep::Plan::of(&proof.range, start, unit, proof.limit, limit));
+    // The longest call decides.
+    let longest = deep.and_then(|d| d.command).unwrap_or(0).max(length / SEGMENTS);
+    let own = || deadline::of(&env.roots.system, facts, longest);
     let deadline = request.deadline.map_or_else(own, Nanos::from_secs);
-    Ok(Prepared { plan, journal, place, deadline })
+    let journalled = deep.map_or(0, |d| d.length).max(length);
+    let interference = request.interference;
+    Ok(Prepared { plan, journal, place, deadline, deep, interference, journalled })
 }
 
 /// What the device deallocates at once, in bytes; 0 where it does not say.
@@ -62,22 +75,28 @@ pub(super) fn granularity(facts: &Facts) -> u64 {
 
 /// The proof and the plan, for a dry run.
 pub(super) fn lines(request: &Request, proof: &Proof, prepared: &Prepared) -> Vec<String> {
-    let Prepared { plan, journal, place, deadline } = prepared;
+    let Prepared { plan, journal, place, deadline, deep, journalled, .. } = prepared;
     let mut lines = proof.checks.clone();
     lines.extend([
         format!("would use bytes {}+{} of {} in {SEGMENTS} segments", plan.start, plan.length, proof.range.node),
-        format!("would journal them in {} ({place})", journal.display()),
+        format!("would journal {journalled} bytes from there in {} ({place})", journal.display()),
         format!("would write at most {} bytes in pairs, for at most {} s", request.max_bytes, request.max_seconds),
         format!("would take a call as not answered after {:.0} s", deadline.as_secs_f64()),
     ]);
+    if let Some(deep) = deep {
+        let command = deep.command.map_or_else(
+            || "no command over 65536 blocks: limit or range do not allow one".to_owned(),
+            |bytes| format!("one command of {bytes} bytes"),
+        );
+        lines.push(format!("would write and zero {} bytes at a stretch; {command}", deep.length));
+    }
     lines
 }
 
 /// The head of the journal.
-pub(super) fn header(env: &Env, facts: &Facts, proof: &Proof, plan: &Plan) -> Header {
-    let range = &proof.range;
-    let spans =
-        (0..plan.length.div_ceil(SPAN)).map(|i| (plan.start + i * SPAN, SPAN.min(plan.length - i * SPAN))).collect();
+pub(super) fn header(env: &Env, facts: &Facts, proof: &Proof, prepared: &Prepared) -> Header {
+    let (range, plan, length) = (&proof.range, &prepared.plan, prepared.journalled);
+    let spans = (0..length.div_ceil(SPAN)).map(|i| (plan.start + i * SPAN, SPAN.min(length - i * SPAN))).collect();
     Header {
         seed: plan.seed,
         at: clock::now_utc(),

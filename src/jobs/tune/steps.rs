@@ -191,7 +191,16 @@ fn written(
     let failed = match result {
         Ok(()) => match reads(path).known() {
             Some(read) if read == value || row.kernel(facts).as_deref() == Some(read) => {
-                return Outcome::Wrote(now.to_owned(), value.to_owned(), why.to_owned(), read.clone());
+                // Again: an event in between saw the old value there, and took note of that.
+                let noted = settings::update(env, facts, |r| {
+                    if let Some(last) = r.tunables.get_mut(row.name) {
+                        value.clone_into(&mut last.wrote);
+                    }
+                });
+                return match noted {
+                    Ok(()) => Outcome::Wrote(now.to_owned(), value.to_owned(), why.to_owned(), read.clone()),
+                    Err(e) => Outcome::Failed(format!("{value} was written, but that could not be recorded: {e}")),
+                };
             }
             Some(read) => {
                 format!("{value} was written, but it reads {read}: something else set it, or the kernel capped it")

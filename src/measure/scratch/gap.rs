@@ -51,7 +51,8 @@ pub(super) fn find(
             Some(at) => checks.lines.push(format!("the gap at byte {start} is passed over: byte {at} is not zero")),
         }
     }
-    checks.refuse("every gap between its partitions holds data that no table claims; name OFFSET+LENGTH if it is scratch")
+    checks
+        .refuse("every gap between its partitions holds data that no table claims; name OFFSET+LENGTH if it is scratch")
 }
 
 /// What nothing lays claim to between the margins, as first byte and byte after the last.

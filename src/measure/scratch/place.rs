@@ -5,7 +5,7 @@ use crate::units::parse_size;
 /// What an administrator named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Where {
-    /// A partition node.
+    /// A partition node, or a directory of a file system on the device.
     Node(String),
     /// The GPT partition named [`super::LABEL`] on the device.
     Label,
@@ -29,7 +29,7 @@ impl std::str::FromStr for Where {
         if s == "gap" {
             return Ok(Where::Gap);
         }
-        if let Some((offset, length)) = s.split_once('+').filter(|_| !s.starts_with('/')) {
+        if let Some((offset, length)) = s.split_once('+').filter(|_| !s.starts_with(['/', '.'])) {
             let bad = |what| format!("{what}: not a size in bytes (suffixes KiB, MiB, GiB, TiB)");
             let offset = parse_size(offset).ok_or_else(|| bad(offset))?;
             return match parse_size(length).ok_or_else(|| bad(length))? {
@@ -37,10 +37,10 @@ impl std::str::FromStr for Where {
                 length => Ok(Where::Range { offset, length }),
             };
         }
-        if s.starts_with('/') {
+        if ["/", "./", "../"].iter().any(|start| s.starts_with(start)) {
             return Ok(Where::Node(s.to_owned()));
         }
-        Err("give a partition node (/dev/…), `label`, `gap`, or OFFSET+LENGTH".to_owned())
+        Err("give a partition node (/dev/…), a directory (/…, ./…), `label`, `gap`, or OFFSET+LENGTH".to_owned())
     }
 }
 

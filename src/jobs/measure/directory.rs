@@ -1,0 +1,191 @@
+//! `--scratch DIR`: what zeroed space in a file gains for synchronous writes. Makes one file without a name in the
+//! directory; writes nothing else, and gives the device no class.
+
+use crate::device::display::escape_str;
+use crate::error::{Error, Result};
+use crate::facts::path::{self, Can, OnPath, Place};
+use crate::facts::{Depth, Facts};
+use crate::jobs::intent::{self, Intent};
+use crate::jobs::measure::attend::Listener;
+use crate::jobs::measure::{deadline, Answer, Request};
+use crate::jobs::{kept, picture, publish, Env};
+use crate::machine::child::ChildPort;
+use crate::machine::file_acts::free_bytes;
+use crate::machine::interrupt::Interrupt;
+use crate::machine::lookup::{self, Located, What};
+use crate::machine::port::{ActError, ScratchRange};
+use crate::machine::{clock, trigger};
+use crate::measure::overwrite::{self, Outcome, Plan, AREA, AREAS};
+use crate::measure::scratch::{self, Where};
+use crate::units::{human_bytes, rate, Nanos};
+use crate::verdict::measurement::Overwrite;
+
+/// Bytes of the file.
+const LENGTH: u64 = AREA * AREAS;
+/// So many times the file must be free: a file system that is nearly full shows something else.
+const SPARE: u64 = 4;
+
+/// The directory that a place names, if it names one.
+pub(super) fn named(place: &Where) -> Result<Option<Located>> {
+    match place {
+        Where::Node(path) => lookup::locate(path).map(|l| Some(l).filter(|l| l.what == What::Directory)),
+        _ => Ok(None),
+    }
+}
+
+/// What the checks gave.
+struct Checked {
+    on: OnPath,
+    lines: Vec<String>,
+    /// Why FALLOC_FL_WRITE_ZEROES does not work here, where that is known.
+    lacks: Option<String>,
+    range: ScratchRange,
+}
+
+/// Runs the job.
+pub(super) fn run(
+    env: &Env,
+    request: &Request,
+    facts: &Facts,
+    name: &str,
+    located: &Located,
+    listener: &mut dyn Listener,
+) -> Result<Answer> {
+    let checked = check(env, facts, located)?;
+    if request.dry_run {
+        let mut lines = checked.lines;
+        lines.extend(checked.lacks.map(|why| format!("without FALLOC_FL_WRITE_ZEROES: {why}")));
+        return Ok(Answer::Planned(lines));
+    }
+    let interrupt = Interrupt::watch().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
+    let outcome = acted(env, request, facts, name, &checked.range, &interrupt)?;
+    let overwrite = form(&checked, &outcome);
+    if let Some(at) = outcome.old_data {
+        listener.remark(&format!("{}: after zeroing a file, old data is read at its byte {at}", facts.device.node()));
+    }
+    keep(env, facts, overwrite, listener)
+}
+
+fn check(env: &Env, facts: &Facts, located: &Located) -> Result<Checked> {
+    let root = &env.roots.system;
+    let not_safe = |why: String| Err(Error::NotSafe { device: facts.device.node(), why });
+    let on = path::resolve(root, located);
+    match &on.place {
+        Place::Devices(devices) if devices.iter().all(|d| d.name == facts.device.name) && !devices.is_empty() => {}
+        Place::Devices(devices) => {
+            let names: Vec<String> = devices.iter().map(|d| escape_str(&d.name)).collect();
+            return not_safe(format!("{} lies on {}, not on this device alone", on.path, names.join(", ")));
+        }
+        Place::NoDevice(why) | Place::Unknown(why) => return not_safe(format!("{}: {why}", on.path)),
+    }
+    if on.read_only {
+        return not_safe(format!("{} is mounted read-only", on.mount_point));
+    }
+    let free = free_bytes(&located.path).map_err(|e| Error::file(&located.path, "ask for the free space of", e))?;
+    if free < SPARE * LENGTH {
+        return not_safe(format!(
+            "{} has {} free, {} are needed",
+            on.mount_point,
+            human_bytes(free),
+            human_bytes(SPARE * LENGTH)
+        ));
+    }
+    let lines = vec![
+        format!("{} lies in {} on {}, mounted on {}", on.path, on.filesystem, facts.device.node(), on.mount_point),
+        format!("{} of {} free bytes would be used by one file without a name", LENGTH, free),
+    ];
+    let lacks = match path::can_write_zeroes(root, &on) {
+        Can::Yes => None,
+        Can::No(why) | Can::Written(why) | Can::Unknown(why) => Some(why),
+    };
+    let number = (located.filesystem.major, located.filesystem.minor);
+    let block = facts.queue.logical_block.get().unwrap_or(512);
+    let range = scratch::new_file(&located.path, number, LENGTH, block);
+    Ok(Checked { on, lines, lacks, range })
+}
+
+/// The acts, between the word that they begin and the word that they are over.
+fn acted(
+    env: &Env,
+    request: &Request,
+    facts: &Facts,
+    name: &str,
+    range: &ScratchRange,
+    interrupt: &Interrupt,
+) -> Result<Outcome> {
+    let deadline = request.deadline.map_or_else(|| deadline::of(&env.roots.system, facts, AREA), Nanos::from_secs);
+    let devnum = facts.device.devnum;
+    let mut word = Intent {
+        device: facts.device.name.clone(),
+        identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
+        boot_id: clock::boot_id(&env.roots.system),
+        pid: std::process::id(),
+        left_behind: None,
+        journal: None,
+        at: clock::now_utc(),
+    };
+    intent::begin(env, name, devnum, &word)?;
+    let mut port = ChildPort::new(deadline);
+    let seed = clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e))?;
+    let plan = Plan { seed, max_time: Nanos::from_secs(request.max_seconds) };
+    let result = overwrite::run(&mut port, range, &plan, &|| interrupt.seen());
+    let act = |operation, what| Error::Act { device: facts.device.node(), operation, what };
+    if let Some(pid) = port.left_behind() {
+        word.left_behind = Some(pid);
+        intent::begin(env, name, devnum, &word)?;
+        let what = "no answer by the deadline; run `zerocap recover` once that process is gone, or after a restart";
+        return Err(act(format!("a call in {} (pid {pid})", escape_str(&range.node)), what.to_owned()));
+    }
+    // The file goes with its last descriptor.
+    port.close();
+    intent::end(env, name, devnum)?;
+    result.map_err(|e| match e.error {
+        None => Error::Interrupted { device: facts.device.node(), what: "the file is gone".to_owned() },
+        Some(ActError::Os(errno)) if errno == rustix::io::Errno::OPNOTSUPP.raw_os_error() => {
+            act(e.operation, format!("the file system of {} cannot do that", escape_str(&range.node)))
+        }
+        Some(error) => act(e.operation, error.to_string()),
+    })
+}
+
+fn form(checked: &Checked, outcome: &Outcome) -> Overwrite {
+    let bytes = |(bytes, took): (u64, Nanos)| rate(bytes, took);
+    let (unwritten, write_zeroes) = (bytes(outcome.unwritten), outcome.write_zeroes.ok().and_then(bytes));
+    let refused = outcome.write_zeroes.err().map(|errno| ActError::Os(errno).to_string());
+    let moves = "overwriting moves the bytes (it always copies, or shares them): space made ahead gains nothing";
+    let lacks = if outcome.moves {
+        Some(format!("{} is unfit: {moves}", checked.on.filesystem))
+    } else {
+        refused.map(|errno| checked.lacks.clone().unwrap_or(errno))
+    };
+    Overwrite {
+        at: clock::now_utc(),
+        filesystem: checked.on.filesystem.clone(),
+        unwritten,
+        write_zeroes,
+        written: bytes(outcome.written),
+        gain: write_zeroes.zip(unwritten).map(|(zeroed, unwritten)| zeroed as f64 / unwritten.max(1) as f64),
+        zero_bytes_per_second: outcome.zeroed.and_then(bytes),
+        verified: outcome.verified,
+        lacks,
+    }
+}
+
+/// Beside a measurement of the device it is kept; without one there is nothing yet that it could stand beside.
+fn keep(env: &Env, facts: &Facts, overwrite: Overwrite, listener: &mut dyn Listener) -> Result<Answer> {
+    let mut remark = |text: &str| listener.remark(text);
+    let kept = kept::load(env, facts)?;
+    if let Some(mut measurement) = kept {
+        measurement.overwrite = Some(overwrite.clone());
+        kept::save(env, facts, &measurement)?;
+    }
+    let device = &facts.device;
+    let picture = picture::of(env, env.port().as_mut(), device, Depth::Claims, &mut remark);
+    publish::write(env, device.devnum, &picture.document)?;
+    if let Err(e) = trigger::change(device) {
+        remark(&e.to_string());
+    }
+    let mut document = picture.document;
+    document.overwrite = Some(overwrite);
+    Ok(Answer::Verdict(Box::new(document)))
+}

@@ -1,0 +1,73 @@
+//! What is tried beside the pairs where it was asked for: `--deep`, `--interference`. Ties the runs to what is kept.
+
+use crate::jobs::measure::plan::Prepared;
+use crate::machine::port::{Port, ScratchRange};
+use crate::measure::outcome::{End, Outcome};
+use crate::measure::spans::Spans;
+use crate::measure::{deep, interference};
+use crate::units::{rate, Nanos};
+use crate::verdict::measurement::{Beside, Deep, Interference, Latencies};
+
+/// The trials of the pairs count from 1; these count from here, so that no pattern is written twice.
+const TRIALS: u64 = 1 << 40;
+
+/// What came of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Extras {
+    pub(super) interference: Option<Interference>,
+    pub(super) deep: Option<Deep>,
+}
+
+/// Runs what was asked for after a run that is complete. What goes wrong in it ends the test as it would have ended the run.
+pub(super) fn run(
+    port: &mut dyn Port,
+    range: &ScratchRange,
+    prepared: &Prepared,
+    max_time: Nanos,
+    outcome: &mut Outcome,
+) -> Extras {
+    let mut extras = Extras::default();
+    if outcome.end != End::Complete || outcome.inconclusive == Some("interrupted") {
+        return extras;
+    }
+    let unit = prepared.plan.unit;
+    let mut spans = Spans { port, range, seed: prepared.plan.seed, trial: TRIALS, written: 0 };
+    let mut both = || -> Result<(), End> {
+        if let Some(plan) = &prepared.deep {
+            extras.deep = Some(deep_form(deep::run(&mut spans, plan, unit)?));
+        }
+        if prepared.interference {
+            let (start, length) = (prepared.plan.start, prepared.plan.length);
+            let plan = interference::Plan { start, length, unit, max_time };
+            extras.interference = Some(interference_form(interference::run(&mut spans, &plan)?));
+        }
+        Ok(())
+    };
+    if let Err(end) = both() {
+        outcome.end = end;
+    }
+    outcome.bytes_written += spans.written;
+    extras
+}
+
+fn deep_form(d: deep::Outcome) -> Deep {
+    Deep {
+        bytes: d.bytes,
+        write_bytes_per_second: rate(d.bytes, d.write),
+        zero_bytes_per_second: rate(d.bytes, d.zero),
+        ratio: (d.zero.0 > 0).then(|| d.write.0 as f64 / d.zero.0 as f64),
+        command_bytes: d.command,
+    }
+}
+
+fn interference_form(i: interference::Outcome) -> Interference {
+    let latencies = |l: interference::Latencies| Latencies {
+        count: l.count,
+        p50_nanoseconds: l.p50.0,
+        p99_nanoseconds: l.p99.0,
+        max_nanoseconds: l.max.0,
+        bytes_per_second: rate(l.moved.0, l.moved.1),
+    };
+    let beside = |(without, with)| Beside { without: latencies(without), with: latencies(with) };
+    Interference { read: beside(i.read), write: beside(i.write), zero_bytes_per_second: rate(i.zeroed.0, i.zeroed.1) }
+}

@@ -1,0 +1,114 @@
+//! What only long spans show: a command over more blocks than its length field holds (its tail must be zero too), and
+//! whether zeroing keeps its advantage past a volatile cache. Numbers come out; no class.
+//!
+//! NVMe Write Zeroes has 16 bits for a block count, 0's based: 65536 blocks (NVM Command Set 1.1, 3.3.8). A limit beyond
+//! that is a kernel's or a device's mistake, and a device that cuts the count leaves old data in the tail.
+
+use crate::machine::port::ScratchRange;
+use crate::measure::order::DECIDING;
+use crate::measure::outcome::End;
+use crate::measure::spans::Spans;
+use crate::units::{Nanos, MIB};
+
+/// Blocks that a 16-bit length holds.
+const MOST_BLOCKS: u64 = 65536;
+/// Behind them, so that there is a tail: a cut count leaves this.
+const TAIL: u64 = 16 * MIB;
+/// Past the cache of most devices without being long.
+const PAST_CACHE: u64 = 256 * MIB;
+/// Bytes of one call, as in the pairs.
+const PIECE: u64 = 16 * MIB;
+
+/// What it may use: bytes that are journalled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// First byte on the node.
+    pub start: u64,
+    /// Bytes.
+    pub length: u64,
+    /// Of the long command; `None` where limit or range do not allow one.
+    pub command: Option<u64>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// Bytes of the span.
+    pub bytes: u64,
+    /// Writing it over, written before.
+    pub write: Nanos,
+    /// Zeroing it.
+    pub zero: Nanos,
+    /// Of the long command, whose every byte was read back as zero.
+    pub command: Option<u64>,
+}
+
+impl Plan {
+    /// From the first byte, as much as it wants and the range has; `limit`: bytes of one command.
+    pub fn of(range: &ScratchRange, start: u64, unit: u64, at_most: u64, limit: u64) -> Plan {
+        let room = (range.start + range.length).saturating_sub(start).min(at_most) / unit * unit;
+        let beyond = MOST_BLOCKS * range.logical_block;
+        let long = (beyond + TAIL).next_multiple_of(unit);
+        // The kernel cuts a call at the limit: only a longer limit lets one command be longer.
+        let command = long.min(limit / unit * unit).min(room);
+        let command = Some(command).filter(|c| *c > beyond);
+        let wanted = PAST_CACHE.max(command.unwrap_or(0)).next_multiple_of(unit);
+        Plan { start, length: wanted.min(room), command }
+    }
+}
+
+/// Runs it.
+pub fn run(spans: &mut Spans<'_>, plan: &Plan, unit: u64) -> Result<Outcome, End> {
+    let piece = PIECE.next_multiple_of(unit);
+    // Written once before, as the writes of the pairs are.
+    spans.write(plan.start, plan.length, DECIDING)?;
+    let write = spans.write(plan.start, plan.length, DECIDING)?;
+    let zero = spans.zero(DECIDING, plan.start, plan.length, piece)?;
+    if let Some(command) = plan.command {
+        spans.write(plan.start, command, DECIDING)?;
+        spans.zero(DECIDING, plan.start, command, command)?;
+    }
+    Ok(Outcome { bytes: plan.length, write, zero, command: plan.command })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::simulated::{Model, SimulatedPort, Zeroing};
+    use crate::measure::outcome::Wrong;
+    use crate::measure::scratch::simulated;
+    use crate::words::Hazard;
+
+    #[test]
+    fn a_command_whose_count_is_cut_leaves_its_tail() {
+        let deep = |zeroing| {
+            let model = Model { zeroing, ..Model::steady(1_000_000, 100_000) };
+            let mut port = SimulatedPort::new(model, vec![7; 64 << 20], 1);
+            let range = simulated(64 << 20);
+            let plan = Plan::of(&range, 0, 4096, u64::MAX, u64::MAX);
+            run(&mut Spans { port: &mut port, range: &range, seed: 7, trial: 0, written: 0 }, &plan, 4096)
+        };
+        let good = deep(Zeroing::Real).unwrap();
+        assert_eq!((good.bytes, good.command), (64 << 20, Some(48 << 20)));
+        assert!(good.write > good.zero);
+        let cut = deep(Zeroing::LieBeyond(MOST_BLOCKS)).unwrap_err();
+        let at = "33554432";
+        assert!(matches!(cut, End::Wrong(Wrong { hazard: Hazard::OldDataLeft, ref text, .. }) if text.contains(at)));
+        assert!(matches!(deep(Zeroing::FailsAfter(5)), Err(End::Wrong(Wrong { hazard: Hazard::ZeroingError, .. }))));
+        assert!(matches!(deep(Zeroing::Hangs), Err(End::Wrong(Wrong { hazard: Hazard::NoAnswer, .. }))));
+    }
+
+    #[test]
+    fn as_long_as_limit_and_range_allow() {
+        let range = simulated(1 << 30);
+        let of = |room, limit| {
+            let plan = Plan::of(&range, 0, 4096, room, limit);
+            (plan.length, plan.command)
+        };
+        assert_eq!(of(1 << 30, u32::MAX.into()), (256 * MIB, Some(48 * MIB)));
+        assert_eq!(of(1 << 30, 32 * MIB), (256 * MIB, None), "a limit of 65536 blocks");
+        assert_eq!(of(1 << 30, 33 * MIB), (256 * MIB, Some(33 * MIB)));
+        assert_eq!(of(64 * MIB, u32::MAX.into()), (64 * MIB, Some(48 * MIB)));
+        assert_eq!(of(32 * MIB, u32::MAX.into()), (32 * MIB, None));
+    }
+}

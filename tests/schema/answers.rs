@@ -1,0 +1,35 @@
+//! The answers that are no documents: of `estimate`, and of `check` for a path.
+
+use super::*;
+
+/// What is wrong with an answer that is no document, by its definition in the schema.
+fn check_answer(definition: &str, answer: &Value) -> Vec<String> {
+    let (schema, mut out) = (schema(), Vec::new());
+    faults(&schema, &schema["$defs"][definition], answer, "", &mut out);
+    let fields = |v: &Value| v.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(fields(answer), fields(&schema["$defs"][definition]["properties"]));
+    let sections = PAGE.split(".SH THE ANSWER FOR A PATH").nth(1).unwrap().split("\n.SH EXIT").next().unwrap();
+    let plain = sections.replace('\\', "");
+    assert!(fields(answer).iter().all(|f| plain.contains(f.as_str())), "{definition}: not all fields are on the page");
+    out
+}
+
+#[test]
+fn the_answers_that_are_no_documents_fit_their_definitions() {
+    let machine = full_machine();
+    let run = |arguments: &[&str], root: Option<&Path>| -> Option<Value> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zerocap"));
+        command.args(arguments).args(root.map(|_| "--root")).args(root);
+        serde_json::from_slice(&command.output().unwrap().stdout).ok()
+    };
+    for more in [&[][..], &["--data-fraction", "0.25"]] {
+        let arguments = [&["estimate", "sda", "1GiB", "--json"][..], more].concat();
+        let answer = run(&arguments, Some(machine.path())).unwrap();
+        assert_eq!(check_answer("estimate", &answer), [""; 0], "{answer}");
+    }
+    // Only where this directory lies on a block device of this machine, which in a container it need not.
+    match run(&["check", "--json", env!("CARGO_MANIFEST_DIR")], None) {
+        Some(answer) => assert_eq!(check_answer("path_answer", &answer), [""; 0], "{answer}"),
+        None => eprintln!("not run: {} is on no block device that can be seen", env!("CARGO_MANIFEST_DIR")),
+    }
+}
