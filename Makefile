@@ -73,6 +73,10 @@ install:
 	install -m 0644 rules/policy.d/*.toml $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d/
 	install -m 0644 rules/hwdb/*.hwdb $(DESTDIR)$(UDEVDIR)/hwdb.d/
 	for u in rules/units/*.service; do sed 's,@BINDIR@,$(BINDIR),g' $$u > $(DESTDIR)$(UNITDIR)/$${u##*/}; done
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	target/release/zerocap completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/zerocap
+	target/release/zerocap completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_zerocap
+	target/release/zerocap completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/zerocap.fish
 	for m in man/*.8; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man8/$${m##*/}; done
 	for m in man/*.5; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man5/$${m##*/}; done
 
