@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may panic.
 
-use serde_json::{json, Value};
+use serde_json::{from_value, json, Value};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use zerocap::facts::{self, Depth};
 use zerocap::jobs::record_result::{blank, Conditions};
 use zerocap::jobs::{find, kept, Env};
 use zerocap::machine::Roots;
-use zerocap::verdict::measurement::{Beside, Deep, Interference, Latencies, Overwrite, Hints, Measurement, MethodResult, Speedup, TestFinding};
+use zerocap::verdict::measurement::{Hints, Measurement, MethodResult, Speedup, TestFinding};
 use zerocap::words::{Basis, Class, FindingCode, Method, Severity};
 
 #[path = "schema/answers.rs"]
@@ -149,14 +149,9 @@ fn full_machine() -> tempfile::TempDir {
         interference: None,
         deep: None,
     };
-    let one = Latencies {
-        count: 1,
-        p50_nanoseconds: 1,
-        p99_nanoseconds: 1,
-        max_nanoseconds: 1,
-        bytes_per_second: Some(1),
-    };
-    let beside = Beside { without: one, with: one };
+    let one =
+        json!({"count": 1, "p50_nanoseconds": 1, "p99_nanoseconds": 1, "max_nanoseconds": 1, "bytes_per_second": 1});
+    let beside = json!({"without": one, "with": one});
     let measurement = Measurement {
         class: Class::Fast,
         method: Some(Method::PunchHole),
@@ -178,25 +173,15 @@ fn full_machine() -> tempfile::TempDir {
         segment_bytes: 16 << 20,
         bytes_written: 640 << 20,
         seconds: 2.5,
-        overwrite: Some(Overwrite {
-            at: "2026-11-30T08:00:00Z".to_owned(),
-            filesystem: "xfs".to_owned(),
-            unwritten: Some(9_000_000),
-            write_zeroes: Some(290_000_000),
-            written: Some(300_000_000),
-            gain: Some(32.2),
-            zero_bytes_per_second: Some(6_000_000_000),
-            verified: Some(true),
-            lacks: Some("seen".to_owned()),
-        }),
-        interference: Some(Interference { read: beside, write: beside, zero_bytes_per_second: Some(1) }),
-        deep: Some(Deep {
-            bytes: 1,
-            write_bytes_per_second: Some(1),
-            zero_bytes_per_second: Some(1),
-            ratio: Some(1.0),
-            command_bytes: Some(1),
-        }),
+        overwrite: from_value(
+            json!({"at": "2026-11-30T08:00:00Z", "filesystem": "xfs", "unwritten": 9, "write_zeroes": 290,
+            "written": 300, "gain": 32.2, "zero_bytes_per_second": 6, "verified": true, "lacks": "seen"}),
+        )
+        .unwrap(),
+        interference: from_value(json!({"read": beside, "write": beside, "zero_bytes_per_second": 1})).unwrap(),
+        deep: from_value(json!({"bytes": 1, "write_bytes_per_second": 1, "zero_bytes_per_second": 1, "ratio": 1.0,
+            "command_bytes": 1}))
+        .unwrap(),
         ..blank(&facts, &conditions)
     };
     kept::save(&env, &facts, &measurement).unwrap().unwrap();

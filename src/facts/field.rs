@@ -152,6 +152,22 @@ pub fn walk(fields: &[&Field], page: &Fact<Vec<u8>>, readings: &mut Vec<Reading>
     readings.extend(fields.iter().map(|field| field.reading(page)));
 }
 
+/// The source of readings that were made of others.
+pub const DERIVED: &str = "derived";
+
+/// The readings with those of one source together, in the order in which the sources first appear; what was made of others
+/// comes last.
+pub fn grouped(mut readings: Vec<Reading>) -> Vec<Reading> {
+    let mut order: Vec<String> = Vec::new();
+    for r in &readings {
+        if r.source != DERIVED && !order.contains(&r.source) {
+            order.push(r.source.clone());
+        }
+    }
+    readings.sort_by_key(|r| order.iter().position(|s| *s == r.source).unwrap_or(order.len()));
+    readings
+}
+
 /// Declares the fields of one page, each a constant, and the table of them all.
 macro_rules! fields {
     ($(#[$tmeta:meta])* $table:ident $source:literal $number:ident {
@@ -199,6 +215,13 @@ mod tests {
         decode: plain,
         claim: true,
     };
+
+    #[test]
+    fn sources_stand_together_and_the_derived_last() {
+        let readings = ["a", DERIVED, "b", "a"].map(|source| Reading::file(source, "x", &Fact::Known(1u8)));
+        let sources: Vec<String> = grouped(readings.to_vec()).into_iter().map(|r| r.source).collect();
+        assert_eq!(sources, ["a", "a", "b", DERIVED]);
+    }
 
     #[test]
     fn values_masks_and_short_pages() {

@@ -94,9 +94,41 @@ pub fn gather(
             mapped.map(|sectors| (sectors == 0, "dm-thin"))
         }
         (_, Kind::Loop) if root.is_system() => loop_holes(root, device).map(|zero| (zero, "loop-holes")),
+        // Neither a target's status nor the holes of a file can be asked of a recording: it says what its machine found.
+        (_, Kind::Dm | Kind::Loop) => recorded(root, device),
         _ => None,
     };
     found.map_or(Initial::UNKNOWN, |(zero, how)| Initial::known(zero, how))
+}
+
+/// Where a recorded machine says what was found of a device that only the running system can tell: `zero loop-holes`.
+pub fn place(device: &Device) -> String {
+    format!("initial/{}", device.name)
+}
+
+impl Initial {
+    /// What a recording keeps at [`place`]: only what no file and no command of it could tell.
+    pub fn to_record(self) -> Option<String> {
+        let how = self.how.filter(|how| RECORDED.contains(how))?;
+        Some(format!("{} {how}\n", self.state.as_str()))
+    }
+}
+
+/// The ways of knowing that need the running system.
+const RECORDED: [&str; 2] = ["dm-thin", "loop-holes"];
+
+fn recorded(root: &Root, device: &Device) -> Option<(bool, &'static str)> {
+    if root.is_system() {
+        return None;
+    }
+    let text = root.text(&place(device));
+    let (state, how) = text.known()?.split_once(' ')?;
+    let how = RECORDED.into_iter().find(|known| *known == how)?;
+    match state {
+        "zero" => Some((true, how)),
+        "data" => Some((false, how)),
+        _ => None,
+    }
 }
 
 /// Whether the backing file of a loop device holds nothing but holes where the device lies.
@@ -170,6 +202,20 @@ mod tests {
             bytes.extend([*status, 0, 0, 0]);
         }
         bytes
+    }
+
+    #[test]
+    fn a_recording_says_what_its_machine_found() {
+        let found = |text: &str| {
+            let files = [("sys/block/loop0/size", "8\n"), ("initial/loop0", text)];
+            crate::facts::testing::facts("loop0", &files, &[]).initial
+        };
+        let zero = Initial { state: State::Zero, how: Some("loop-holes") };
+        assert_eq!(zero.to_record().map(|text| found(&text)), Some(zero));
+        for odd in ["zero\n", "zero magic\n", "perhaps loop-holes\n", ""] {
+            assert_eq!(found(odd), Initial::UNKNOWN, "{odd}");
+        }
+        assert_eq!(Initial { state: State::Zero, how: Some("nvme-nuse") }.to_record(), None, "a page tells that");
     }
 
     #[test]

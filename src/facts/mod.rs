@@ -143,6 +143,7 @@ pub fn gather(root: &Root, port: &mut dyn Port, device: &Device, depth: Depth) -
         let mut notes = Vec::new();
         offload::notes(&facts, &mut notes);
         facts.readings.append(&mut notes);
+        facts.readings = field::grouped(facts.readings);
     }
     facts
 }
@@ -173,9 +174,16 @@ impl Facts {
         })
     }
 
-    /// Whether the disk is translated by libata, whose VPD B2 is a constant page.
+    /// Whether the disk is translated by libata, whose VPD B2 is a constant page: by its vendor; where that is not recorded,
+    /// by the bus or by an identity that begins with it.
     pub fn is_libata(&self) -> bool {
-        self.names.vendor.known().is_some_and(|v| v == "ATA")
+        match self.names.vendor.known() {
+            Some(vendor) => vendor == "ATA",
+            None => {
+                self.names.transport.known().is_some_and(|t| t == "ata")
+                    || self.names.identity.as_ref().is_some_and(|i| i.as_str().starts_with("t10.ATA "))
+            }
+        }
     }
 
     /// The kernel release as major and minor number.

@@ -1,12 +1,9 @@
 //! What several NVMe fields say together, as readings of `probe`. Judges nothing: no rule looks at these.
 
 use crate::fact::Fact;
-use crate::facts::field::Reading;
+use crate::facts::field::{Reading, DERIVED};
 use crate::facts::nvme::{Nvme, Role};
 use crate::facts::nvme_rows::*;
-
-/// The source under which readings stand that were made of others.
-pub const DERIVED: &str = "derived";
 
 /// A reading made of others.
 pub fn derived(field: &str, raw: Fact<String>, says: impl Into<Option<String>>) -> Reading {

@@ -84,7 +84,7 @@ fields! {
         NCAP "NCAP" 8 8;
         NUSE "NUSE" 16 8;
         NSFEAT "NSFEAT" 24 1, says nsfeat;
-        NLBAF "NLBAF" 25 1, says |v| Some(format!("{} formats (0's based)", v.saturating_add(1)));
+        NLBAF "NLBAF" 25 1, says |v| Some(format!("{} formats, 0's based", v.saturating_add(1)));
         FLBAS "FLBAS" 26 1;
         DPC "DPC" 28 1;
         DPS "DPS" 29 1, says dps;

@@ -48,7 +48,7 @@ pub fn version(v: u64) -> Option<String> {
 
 /// A count that is one more than the field holds.
 pub fn zeroes_based(v: u64) -> Option<String> {
-    Some(format!("{} blocks (0's based)", v.saturating_add(1)))
+    Some(format!("{}, 0's based", v.saturating_add(1)))
 }
 
 /// CMIC: what the subsystem has more than one of.

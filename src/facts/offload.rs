@@ -42,10 +42,15 @@ fn is_libata_host(name: &str) -> bool {
 /// where nothing that is known explains it.
 pub fn why_none(f: &Facts) -> Option<String> {
     match &f.bus {
+        Bus::Nvme(n) if n.has_quirk("disable_write_zeroes") => {
+            Some("the kernel's quirk disable_write_zeroes".to_owned())
+        }
         Bus::Nvme(n) => n.write_zeroes().is(false).then(|| "ONCS has no Write Zeroes".to_owned()),
         Bus::Scsi(s) => {
             let usb = f.names.transport.known().is_some_and(|t| t == "usb");
-            scsi(s.host_driver.known().map(String::as_str), usb, f.is_libata())
+            let why = scsi(s.host_driver.known().map(String::as_str), usb, f.is_libata())?;
+            let bridge = if usb && s.lbpme.is(false) { "; LBPME=0: the bridge unmaps nothing" } else { "" };
+            Some(format!("{why}{bridge}"))
         }
         Bus::Other => match f.device.kind {
             Kind::Virtio => Some("the host does not offer VIRTIO_BLK_F_WRITE_ZEROES".to_owned()),
@@ -135,7 +140,11 @@ fn meaning(kind: Kind, limit: u64) -> Option<&'static str> {
 pub fn notes(f: &Facts, readings: &mut Vec<Reading>) {
     let Some(limit) = f.queue.write_zeroes_max.get() else { return };
     let says = match limit {
-        0 => why_none(f).unwrap_or_else(|| "nothing that is known says why".to_owned()),
+        0 => {
+            let table = || f.nvme().and_then(|n| n.known_quirk());
+            let of_table = || table().map(|q| format!("the kernel's table of quirks has {}: {}", q.name, q.product));
+            why_none(f).or_else(of_table).unwrap_or_else(|| "nothing that is known says why".to_owned())
+        }
         _ => match meaning(f.device.kind, limit) {
             Some(says) => says.to_owned(),
             None => return,

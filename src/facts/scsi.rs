@@ -94,7 +94,10 @@ pub fn gather(
     let (p83, p89) = if depth.lean() { (Fact::NOT_ASKED, Fact::NOT_ASKED) } else { (page(0x83, all), page(0x89, all)) };
     let rc16 = if claims { reply(port.ask(device, Question::ScsiReadCapacity16)) } else { Fact::NOT_ASKED };
     let inquiry = match root.read(&device.attr("device/inquiry")) {
-        Fact::Unknown(_) if all => reply(port.ask(device, Question::ScsiInquiry)),
+        // Whether libata made a page is told by the vendor: where no file of sysfs has it, INQUIRY has.
+        Fact::Unknown(_) if all || (depth == Depth::Claims && !root.exists(&device.attr("device/vendor"))) => {
+            reply(port.ask(device, Question::ScsiInquiry))
+        }
         bytes => bytes,
     };
     walk(INQUIRY, &inquiry, readings);

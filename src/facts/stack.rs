@@ -22,6 +22,9 @@ pub struct Stack {
     pub passes_zeroing: Fact<bool>,
     /// `loop/backing_file`, escaped.
     pub backing_file: Fact<String>,
+    /// Whether the disk is a path of a dm-multipath head, which answers for it; not looked at in an event, where a rule's
+    /// guard does.
+    pub is_path: Fact<bool>,
 }
 
 /// Gathers what a device is made of; `queue` are the limits of the device itself.
@@ -66,7 +69,29 @@ pub fn gather(root: &Root, device: &Device, queue: &Queue, depth: Depth, reading
         Kind::Loop => show("loop/backing_file", backing_file.clone(), None),
         _ => {}
     }
-    Stack { members, target, passes_zeroing, backing_file }
+    let is_path = match device.kind {
+        Kind::Scsi | Kind::Dasd if !depth.lean() => is_path(root, device, depth),
+        _ => Fact::NOT_ASKED,
+    };
+    if is_path.is(true) {
+        show("multipath path", Fact::Known("1".to_owned()), Some("its dm-multipath head answers for it".to_owned()));
+    }
+    Stack { members, target, passes_zeroing, backing_file, is_path }
+}
+
+/// Whether a disk is known to be a path of a dm-multipath head, which answers for it.
+pub fn is_multipath_member(root: &Root, device: &Device) -> bool {
+    matches!(device.kind, Kind::Scsi | Kind::Dasd) && is_path(root, device, Depth::Claims).is(true)
+}
+
+/// Whether a multipath head holds the disk; where no holders are recorded, what multipathd told udev.
+fn is_path(root: &Root, device: &Device, depth: Depth) -> Fact<bool> {
+    let of_head = |name: &String| {
+        let uuid = if name.starts_with("dm-") { root.text(&format!("sys/block/{name}/dm/uuid")) } else { Fact::ABSENT };
+        uuid.known().is_some_and(|u| u.starts_with("mpath-"))
+    };
+    let held = root.list(&device.attr("holders")).map(|names| names.iter().any(of_head));
+    held.or(|| property(root, device, "DM_MULTIPATH_DEVICE_PATH", depth).map(|v| v == "1"))
 }
 
 /// A udev property of a recorded machine; an event does not look for it.
@@ -149,6 +174,17 @@ mod tests {
         );
         assert_eq!((f.stack.target, f.stack.passes_zeroing), (Fact::Known(THIN.to_owned()), Fact::Known(false)));
         assert_eq!(f.stack.members, Fact::Known(vec!["dm-3".to_owned()]));
+    }
+
+    #[test]
+    fn a_path_has_a_multipath_head_above() {
+        let path = |uuid: &str| {
+            let files = [("sys/block/sda/size", "8\n"), ("sys/block/dm-0/dm/uuid", uuid)];
+            crate::facts::testing::facts("sda", &files, &[("sys/block/sda/holders/dm-0", "../../dm-0")]).stack.is_path
+        };
+        assert_eq!((path("mpath-3600\n"), path("LVM-x\n")), (Fact::Known(true), Fact::Known(false)));
+        let udev = [("sys/block/sda/size", "8\n"), ("udev/sda", "DM_MULTIPATH_DEVICE_PATH=1\n")];
+        assert_eq!(crate::facts::testing::facts("sda", &udev, &[]).stack.is_path, Fact::Known(true));
     }
 
     #[test]

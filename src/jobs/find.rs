@@ -3,6 +3,7 @@
 use crate::device::display::escape_str;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::facts::stack;
 use crate::jobs::Env;
 use crate::machine::nodes;
 
@@ -24,7 +25,7 @@ pub fn whole(env: &Env, typed: &str) -> Result<Device> {
     }
 }
 
-/// The devices that `show` lists. Without `all`: no hidden paths, no empty devices (a loop without a file, a card reader
+/// The devices that `show` lists. Without `all`: no hidden paths, no members of a multipath (the head answers), no empty devices (a loop without a file, a card reader
 /// without a card), no RAM disks and no optical drives.
 pub fn listed(env: &Env, all: bool) -> Result<Vec<Device>> {
     let root = &env.roots.system;
@@ -34,7 +35,7 @@ pub fn listed(env: &Env, all: bool) -> Result<Vec<Device>> {
             let hidden = root.flag(&d.attr("hidden")).is(true);
             let empty = root.number(&d.attr("size")).is(0);
             let odd = ["sr", "fd", "ram", "mtdblock"].iter().any(|p| d.name.starts_with(p));
-            !hidden && !empty && !odd
+            !hidden && !empty && !odd && !stack::is_multipath_member(root, d)
         });
     }
     Ok(devices)

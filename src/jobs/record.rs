@@ -9,7 +9,7 @@ mod secrets;
 
 use crate::device::{Device, Kind};
 use crate::error::Result;
-use crate::facts::Depth;
+use crate::facts::{initial, Depth};
 use crate::jobs::{find, intent, picture, show, Env};
 use crate::machine::files::Root;
 use crate::machine::port::AskError;
@@ -142,6 +142,14 @@ fn state(env: &Env, facts: &crate::facts::Facts, tree: &mut Tree) {
         (None, None) => {}
     }
     take(format!("var/lib/zerocap/intent/{}", intent::name(facts)));
+    // What zerocap set: without it the value would look like an administrator's.
+    if let Some(devnum) = facts.device.devnum {
+        take(format!("run/zerocap/set/{devnum}"));
+    }
+    // What the running system told of the holes below a loop or thin volume, which no recorded file can.
+    if let Some(told) = facts.initial.to_record().filter(|_| env.roots.is_live()) {
+        tree.file(initial::place(&facts.device), told);
+    }
 }
 
 /// The policy files: they take part in the verdict.

@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// How long an event in progress may keep the lock from us.
 const LOCK_WAIT: Duration = Duration::from_secs(20);
 
+/// How long a partition that is to go may still be held.
+const HELD_WAIT: Duration = Duration::from_secs(3);
+
 /// A whole disk, open for reading, locked.
 #[derive(Debug)]
 pub struct LockedDisk {
@@ -111,11 +114,16 @@ impl LockedDisk {
         }
     }
 
-    /// Takes a partition out of the kernel's view; no error where it is gone already.
+    /// Takes a partition out of the kernel's view; no error where it is gone already. An event of it that is still worked
+    /// on, or a process that is about to end, may hold it for a moment.
     pub fn delete_partition(&self, number: i32) -> Result<()> {
-        match sys::delete_partition(&self.fd, number) {
-            Ok(()) | Err(Errno::NXIO) => Ok(()),
-            Err(e) => Err(Error::file(&self.node, "delete the temporary partition (BLKPG) of", e)),
+        let until = Instant::now() + HELD_WAIT;
+        loop {
+            match sys::delete_partition(&self.fd, number) {
+                Ok(()) | Err(Errno::NXIO) => return Ok(()),
+                Err(Errno::BUSY) if Instant::now() < until => std::thread::sleep(Duration::from_millis(20)),
+                Err(e) => return Err(Error::file(&self.node, "delete the temporary partition (BLKPG) of", e)),
+            }
         }
     }
 }

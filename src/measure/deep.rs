@@ -94,7 +94,7 @@ mod tests {
         let cut = deep(Zeroing::LieBeyond(MOST_BLOCKS)).unwrap_err();
         let at = "33554432";
         assert!(matches!(cut, End::Wrong(Wrong { hazard: Hazard::OldDataLeft, ref text, .. }) if text.contains(at)));
-        assert!(matches!(deep(Zeroing::FailsAfter(5)), Err(End::Wrong(Wrong { hazard: Hazard::ZeroingError, .. }))));
+        assert!(matches!(deep(Zeroing::FailsAfter(2)), Err(End::Wrong(Wrong { hazard: Hazard::ZeroingError, .. }))));
         assert!(matches!(deep(Zeroing::Hangs), Err(End::Wrong(Wrong { hazard: Hazard::NoAnswer, .. }))));
     }
 

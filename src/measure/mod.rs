@@ -1,5 +1,6 @@
 //! The timed and verified test: where it may write (`scratch`), in what order (`order`), one run of it (`trial`), when it
-//! stops (`stats`), and how the content comes back (`journal`, `recover`).
+//! stops (`stats`), what is tried beside it (`deep`, `interference`, over `spans`; `overwrite` in files), and how the content
+//! comes back (`journal`, `recover`).
 //!
 //! Knows nothing of verdicts: numbers and what happened come out. Every write to a device starts in `scratch` with a proof.
 

@@ -60,19 +60,26 @@ struct Guarded<'a> {
 /// Runs the test and gives the verdict.
 pub(super) fn test(on: Subject<'_>, prepared: &Prepared, listener: &mut dyn Listener) -> Result<Box<Document>> {
     let mut test = Guarded::open(on, prepared)?;
-    test.announce()?;
-    test.save_content()?;
-    let outcome = test.run(listener);
-    test.no_call_in_flight(&outcome)?;
-    test.put_back(&outcome)?;
-    test.compare();
-    // The child ends and closes the device: from here on nothing of the test holds it.
+    let document = test.steps(listener);
+    // On every way out: else the child may still hold the temporary partition when that is to go.
     test.port.close();
-    test.judge(&outcome)?;
-    test.publish(listener)
+    document
 }
 
 impl<'a> Guarded<'a> {
+    fn steps(&mut self, listener: &mut dyn Listener) -> Result<Box<Document>> {
+        self.announce()?;
+        self.save_content()?;
+        let outcome = self.run(listener);
+        self.no_call_in_flight(&outcome)?;
+        self.put_back(&outcome)?;
+        self.compare();
+        // The child ends and closes the device: from here on nothing of the test holds it.
+        self.port.close();
+        self.judge(&outcome)?;
+        self.publish(listener)
+    }
+
     fn open(on: Subject<'a>, prepared: &'a Prepared) -> Result<Guarded<'a>> {
         let mut port = ChildPort::new(prepared.deadline);
         let range = &on.proof.range;
@@ -191,11 +198,19 @@ impl<'a> Guarded<'a> {
         kept::save(env, facts, &measurement).map(drop)
     }
 
+    /// The child that did not answer, if one did not; from then on the intent names it.
+    fn left_behind(&mut self) -> Result<Option<u32>> {
+        let pid = self.port.left_behind();
+        if pid.is_some() && self.word.left_behind != pid {
+            self.word.left_behind = pid;
+            self.announce()?;
+        }
+        Ok(pid)
+    }
+
     /// A call that was not answered is a hazard, kept at once; nothing more is written to that queue.
     fn no_call_in_flight(&mut self, outcome: &Outcome) -> Result<()> {
-        let Some(pid) = self.port.left_behind() else { return Ok(()) };
-        self.word.left_behind = Some(pid);
-        self.announce()?;
+        let Some(pid) = self.left_behind()? else { return Ok(()) };
         self.keep(outcome)?;
         Err(self.not_put_back(format!(
             "a call was not answered in {:.0} s and is still in flight, pid {pid}; nothing more is written to this \
@@ -216,6 +231,7 @@ impl<'a> Guarded<'a> {
                 Err(self.not_put_back(format!("byte {offset} was written by somebody else; {again}")))
             }
             Err(e) => {
+                self.left_behind()?;
                 self.keep(outcome)?;
                 Err(self.not_put_back(format!("{}: {}; {again}", e.operation, e.error)))
             }
@@ -231,6 +247,12 @@ impl<'a> Guarded<'a> {
 
     /// What came of the run, the content being back: kept, or nothing is kept and the error says why.
     fn judge(&mut self, outcome: &Outcome) -> Result<()> {
+        if let Some(pid) = self.left_behind()? {
+            // A limit that was to be put back: the content is back already, but the queue is not to be touched.
+            self.files.remove(&self.journal_name)?;
+            let (device, error) = (self.on.facts.device.node(), ActError::NoAnswer(pid));
+            return Err(act_error(&device, "put back a limit of", &error));
+        }
         let wrong = matches!(outcome.end, End::Wrong(_));
         // What a device did wrong holds whoever interrupts it.
         if self.on.interrupt.seen() && !wrong {

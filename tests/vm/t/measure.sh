@@ -36,7 +36,9 @@ start=2048, size=40960
 start=43008, size=40960, name=zerocap-scratch
 T
 wait_for 5 test -b "/dev/${slow}p2"; settle
-mkfs.ext4 -q "/dev/${slow}p1"; mkdir -p /mnt/a; mount "/dev/${slow}p1" /mnt/a; echo hello >/mnt/a/file; sync
+mkfs.ext4 -q "/dev/${slow}p1"; mkdir -p /mnt/a; mount "/dev/${slow}p1" /mnt/a; echo hello >/mnt/a/file; umount /mnt/a
+# Read-only: a file system that is mounted for writing changes its own blocks when it likes.
+mount -o ro "/dev/${slow}p1" /mnt/a
 before=$(sum "$slow")
 check_exit 1 "a mounted partition is refused" zerocap measure "/dev/$slow" --scratch "/dev/${slow}p1" $J
 check_has "$ERR" "/mnt/a" "and the mount point is named"

@@ -31,11 +31,11 @@ def same(source, field, theirs, convert=number):
         agreed += 1
 if "nvme" in dev:
     for source, command, fields in [
-        ("nvme-id-ctrl", ["id-ctrl"], "vid cmic mdts ver oacs oncs vwc"),
-        ("nvme-id-ns", ["id-ns"], "nsze ncap nuse nsfeat nlbaf flbas dps nmic dlfeat noiob npwg npwa npdg npda nows"),
-        ("nvme-id-ctrl-nvm", ["nvm-id-ctrl"], "wzsl dmrl dmrsl dmsl wzdsl"),
-        ("nvme-id-ns-nvm", ["nvm-id-ns"], "npdgl npdal"),
-        ("nvme-id-ns-independent", ["cmdset-ind-id-ns"], "nsfeat nsattr"),
+        ("nvme-id-ctrl", ["id-ctrl"], "vid ssvid cmic mdts cntlid ver ctratt cntrltype oacs lpa sanicap nn oncs fuses fna vwc awun awupf sgls"),
+        ("nvme-id-ns", ["id-ns"], "nsze ncap nuse nsfeat nlbaf flbas dpc dps nmic rescap fpi dlfeat noiob nvmcap npwg npwa npdg npda nows nulbaf nsattr"),
+        ("nvme-id-ctrl-nvm", ["nvm-id-ctrl"], "vsl wzsl wusl dmrl dmrsl dmsl kpiocap wzdsl aocs"),
+        ("nvme-id-ns-nvm", ["nvm-id-ns"], "lbstm pic npdgl nprg npra nors npdal"),
+        ("nvme-id-ns-independent", ["cmdset-ind-id-ns"], "nsfeat nmic rescap fpi nsattr nstat"),
     ]:
         text = run("nvme", *command, "/dev/" + dev, "-o", "json")
         try:

@@ -72,7 +72,9 @@ check_eq "$(ls /etc/zerocap/devices | wc -l)" 1 "nothing is kept: one file, of t
 check_exit 5 "and nothing is known" zerocap check "/dev/$sig"
 # systemd sends SIGTERM to the whole group: the acting child must live on for the put-back.
 zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J >/tmp/out 2>/tmp/err &
-pid=$!; sleep 2.5; pkill -TERM -f port-child; kill -TERM $pid; wait $pid
+pid=$!
+wait_for 20 sh -c 'ls /host/journal/*.journal'; sleep 2.5
+pkill -TERM -f port-child; kill -TERM $pid; wait $pid
 check_has "$(cat /tmp/err)" "the content was put back" "a signal to parent and child alike"
 check_eq "$(sum "$sig")" "$before" "content as before"
 nothing_left "$sig"
