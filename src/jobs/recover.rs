@@ -66,12 +66,18 @@ fn stale_partitions(env: &Env) -> Result<Vec<Report>> {
     let mut ledger = measure::ledger(env);
     let root = &env.roots.system;
     let mut reports = Vec::new();
+    // A disk that a call is in flight on is not even opened: that may wait for as long as the call does.
+    let words: Vec<Intent> = intent::all(env)?.into_iter().map(|(_, word)| word).collect();
+    let waits = |device: &str| words.iter().any(|w| w.device == device && in_flight(env, w).is_some());
     for devnum in temporary::noted(&ledger)? {
         let Some(device) = find::listed(env, false)?.into_iter().find(|d| d.devnum == Some(devnum)) else {
             // The disk is gone, and its partitions with it.
             ledger.remove(&devnum.to_string())?;
             continue;
         };
+        if waits(&device.name) {
+            continue;
+        }
         let gone = LockedDisk::open(&device.node())
             .and_then(|disk| temporary::take_stale_away(root, &device, &disk, &mut ledger));
         match gone {
@@ -85,11 +91,9 @@ fn stale_partitions(env: &Env) -> Result<Vec<Report>> {
 
 fn one(env: &Env, files: &mut LiveDurable, name: &str) -> Result<String> {
     let word = intent::of(env, name)?;
-    if let Some(pid) = word.as_ref().and_then(|w| w.left_behind).filter(|_| same_boot(env, word.as_ref())) {
-        if env.roots.system.exists(&format!("proc/{pid}")) {
-            let why = format!("a call is still in flight, pid {pid}; try again once it is gone, or after a restart");
-            return Err(Error::NotSafe { device: name.to_owned(), why });
-        }
+    if let Some(pid) = word.as_ref().and_then(|w| in_flight(env, w)) {
+        let why = format!("a call is still in flight, pid {pid}; try again once it is gone, or after a restart");
+        return Err(Error::NotSafe { device: name.to_owned(), why });
     }
     let journal_file = format!("{name}.journal");
     let said = match journal::read(files, &journal_file)? {
@@ -110,6 +114,12 @@ fn one(env: &Env, files: &mut LiveDurable, name: &str) -> Result<String> {
         conclude(env, name, &word)?;
     }
     Ok(said)
+}
+
+/// The child of this boot that did not answer and is still there.
+fn in_flight(env: &Env, word: &Intent) -> Option<u32> {
+    let pid = word.left_behind.filter(|_| same_boot(env, Some(word)))?;
+    env.roots.system.exists(&format!("proc/{pid}")).then_some(pid)
 }
 
 fn same_boot(env: &Env, word: Option<&Intent>) -> bool {

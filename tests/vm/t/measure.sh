@@ -2,7 +2,7 @@
 # The main job: measure, right class for fast, throttled and lying devices, content byte for byte as before, the knob, the
 # answer after re-add without measuring, and another device of the same model that is not taken for the measured one.
 # vm: -n fast:64M:write_ms_per_mib=12 -n slow:64M:zero_ms_per_mib=12,write_ms_per_mib=12
-# vm: -n slower:64M:zero_ms_per_mib=40,write_ms_per_mib=4 -n twin:64M:write_ms_per_mib=12 -t 240
+# vm: -n slower:64M:zero_ms_per_mib=80,write_ms_per_mib=4 -n twin:64M:write_ms_per_mib=12 -t 240
 . "${0%/*}/../lib.sh"
 install_rules
 J="--journal /host/journal"
