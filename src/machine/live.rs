@@ -6,8 +6,8 @@
 
 use crate::device::Device;
 use crate::machine::aligned::Aligned;
-use crate::machine::port::{Act, ActError, AskError, Done, Fill, Port, Question, ScratchRange, Timed, TunablePath};
 use crate::machine::file_acts::{self, FileAct};
+use crate::machine::port::{Act, ActError, AskError, Done, Fill, Port, Question, ScratchRange, Timed, TunablePath};
 use crate::machine::{load, pattern, sys};
 use crate::units::Nanos;
 use crate::words::Method;
@@ -340,9 +340,8 @@ impl Port for LivePort {
             Act::Load(load) => {
                 let inside = |offset, length| self.opened(range, offset, length);
                 let zeroed = load.zeroing.map_or(Ok(()), |z| inside(z.offset, z.length).map(drop));
-                let loaded = zeroed
-                    .and_then(|()| inside(load.offset, load.length))
-                    .and_then(|fd| load::run(fd, range, load));
+                let loaded =
+                    zeroed.and_then(|()| inside(load.offset, load.length)).and_then(|fd| load::run(fd, range, load));
                 untimed(loaded.map(|l| Done::Bytes(l.encode())))
             }
         }

@@ -32,8 +32,9 @@ check_eq "$(ls /sys/block/"$nvme"/queue/write_zeroes_unmap_max_hw_bytes | wc -l)
 
 echo 'KERNEL=="'"$nvme"'", ENV{ZEROCAP_SKIP}="1"' >/etc/udev/rules.d/10-skip.rules
 udevadm control --reload
-udevadm trigger --settle "/sys/block/$nvme"
-check_eq "$(prop "$nvme" ZEROCAP_CLASS)" "" "ZEROCAP_SKIP=1 of an earlier rule is the escape"
+# A worker that still runs may have the rules from before the reload: the event is asked for again.
+skipped() { udevadm trigger --settle "/sys/block/$nvme"; [ -z "$(prop "$nvme" ZEROCAP_CLASS)" ]; }
+check "ZEROCAP_SKIP=1 of an earlier rule is the escape" wait_for 20 skipped
 rm /etc/udev/rules.d/10-skip.rules
 
 check_exit 0 "udev never fails an event" env ACTION=add zerocap udev /dev/nothing

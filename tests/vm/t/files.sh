@@ -1,4 +1,5 @@
 #!/bin/bash
+# ring: long
 # Space in files (`--scratch DIR`) on ext4 and xfs over a device whose knob is on, and what others lack; long spans
 # (`--deep`) and what zeroing does to others meanwhile (`--interference`).
 # vm: -m 1536 -d ext:256M:nvme -d xfs:512M:nvme -d none:256M:virtio -d deep:384M:virtio -n load:64M:zero_ms_per_mib=40,write_ms_per_mib=16 -t 400

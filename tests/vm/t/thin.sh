@@ -1,4 +1,5 @@
 #!/bin/bash
+# ring: long
 # Thin devices and what a test may leave on them beside the content: which blocks are mapped (scsi_debug's provisioning
 # map), limits and modes that a rejected command took away, no space. And an offload that is there but not supported.
 # vm: -t 300 -m 768
