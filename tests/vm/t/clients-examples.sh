@@ -38,7 +38,7 @@ done
 /host/example /dev/null 2>&1; echo "no device: \$?"
 # A document of another disk with the same number is not believed.
 json=/run/zerocap/\$(cat /sys/block/\$(disk fast)/dev).json
-sed -i 's/"diskseq":[0-9]*/"diskseq":1/' "\$json"; echo "stale node.py: \$(python3 /host/node.py /dev/\$(disk fast) 2>&1)"
+sed -i 's/"diskseq":[0-9]*/"diskseq":999999/' "\$json"; echo "stale node.py: \$(python3 /host/node.py /dev/\$(disk fast) 2>&1)"
 SH
 out=$("$VM" -n fast:24M:write_ms_per_mib=20 -n slow:24M:write_ms_per_mib=20,zero_ms_per_mib=20 -n other:24M: \
     -t 120 -o "$VM_TMP/host" "$VM_TMP/script" 2>&1) || fail "the guest ran"
