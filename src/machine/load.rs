@@ -109,7 +109,8 @@ fn background(fd: BorrowedFd<'_>, work: Background, until: Instant) -> Result<(u
     while done < work.length && Instant::now() < until {
         let n = work.chunk.min(work.length - done);
         zero(fd, work.method, work.offset + done, n)?;
-        done += n;
+        // A chunk of nothing would never end.
+        done += n.max(1);
     }
     rustix::fs::fdatasync(fd).map_err(|e| ActError::Os(e.raw_os_error()))?;
     Ok((done, Nanos(since(from))))
@@ -130,6 +131,10 @@ fn foreground(
     while latencies.is_empty() || Instant::now() < until && !over.load(Ordering::Relaxed) {
         dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let at = load.offset + (dice >> 33) % (load.length / load.block).max(1) * load.block;
+        // A block larger than the span would reach over its end, so each place is held against the range itself.
+        if !range.holds(at, load.block) {
+            return Err(ActError::NotAllowed("outside the scratch range".to_owned()));
+        }
         if load.write {
             // At its place and under the run's seed, so that recovery knows it for the test's own.
             pattern::fill(&mut buffer, load.seed, dice, range.node_offset + at);
