@@ -48,8 +48,13 @@ vm_summary() {
 }
 trap vm_summary EXIT
 
-# Without udevd there is no queue to wait for.
-settle() { [ ! -e /run/udev/control ] || udevadm settle; }
+# settle [DISK...] : udev has answered for these, and for all that it knows of. A new disk is named: its node is there
+# before its event, and udev's queue may still be empty then. Without udevd there is nothing to wait for.
+settle() {
+    [ -e /run/udev/control ] || return 0
+    [ $# = 0 ] || udevadm wait --timeout=20 "${@/#//dev/}" >&2
+    udevadm settle
+}
 
 # wait_for SECONDS COMMAND... : until it succeeds
 wait_for() {
@@ -88,7 +93,8 @@ disk() {
 sdebug() {
     modprobe scsi_debug ndelay=1000 dev_size_mb=64 "$@" || return 1
     wait_for 20 sdebug_disks || return 1
-    settle
+    # shellcheck disable=SC2046 # a list of names
+    settle $(sdebug_disks)
     sdebug_disks
 }
 sdebug_disks() {

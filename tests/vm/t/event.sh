@@ -17,7 +17,7 @@ check_eq "$(json 'd["device"]["diskseq"]' <"$published")" "$(cat "/sys/block/$sd
 check_eq "$(prop "$sd" ZEROCAP_SET_WRITE_ZEROES_UNMAP_MAX_BYTES)" "" "nothing is to be written: the kernel's value is right"
 
 echo 'start=2048, size=8192' | sfdisk -q "/dev/$sd" 2>/dev/null
-wait_for 5 test -b "/dev/${sd}1"; settle
+wait_for 5 test -b "/dev/${sd}1"; settle "${sd}1"
 check_eq "$(prop "${sd}1" ZEROCAP_EXPECTED)" fast "a partition has the disk's properties"
 
 check "remove" sdebug_rm

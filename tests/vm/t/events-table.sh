@@ -46,10 +46,10 @@ do_readd() {
     dmsetup remove --retry one; settle
     echo 1 >"/sys/block/$sd/device/delete"; wait_for 10 test ! -e "/sys/block/$sd"; settle
     echo "- - -" >"/sys/class/scsi_host/host${hctl%%:*}/scan"
-    wait_for 20 sdebug_disks; settle; sd=$(sdebug_disks)
+    wait_for 20 sdebug_disks; sd=$(sdebug_disks); settle "$sd"
     local pci; pci=$(readlink -f "/sys/block/$nvme"); pci=${pci%/nvme/*}
     echo 1 >"$pci/remove"; wait_for 10 test ! -e "/sys/block/$nvme"; settle
-    echo 1 >/sys/bus/pci/rescan; wait_for 20 disk plain; settle; nvme=$(disk plain)
+    echo 1 >/sys/bus/pci/rescan; wait_for 20 disk plain; nvme=$(disk plain); settle "$nvme"
     dmsetup create one --table "0 8192 linear /dev/$under 0"; settle; dm=$(basename "$(readlink -f /dev/mapper/one)")
 }
 # cell DEVICE TUNABLE WANT NOW : what holds; a value that was lost must be reported and mended

@@ -35,7 +35,7 @@ label: gpt
 start=2048, size=40960
 start=43008, size=40960, name=zerocap-scratch
 T
-wait_for 5 test -b "/dev/${slow}p2"; settle
+wait_for 5 test -b "/dev/${slow}p2"; settle "${slow}p2"
 mkfs.ext4 -q "/dev/${slow}p1"; mkdir -p /mnt/a; mount "/dev/${slow}p1" /mnt/a; echo hello >/mnt/a/file; umount /mnt/a
 # Read-only: a file system that is mounted for writing changes its own blocks when it likes.
 mount -o ro "/dev/${slow}p1" /mnt/a
@@ -68,12 +68,12 @@ check_eq "$(prop "$twin" ZEROCAP_CLASS)" unknown "nor by udev"
 written=$(awk '{print $7}' "/sys/block/$fast/stat")
 pci=$(readlink -f "/sys/block/$fast/device/device")
 echo 1 >"$pci/remove"; wait_for 10 test ! -e "/sys/block/$fast"; settle
-echo 1 >/sys/bus/pci/rescan; wait_for 20 disk fast; settle
+echo 1 >/sys/bus/pci/rescan; wait_for 20 disk fast; settle "$(disk fast)"
 again=$(disk fast)
 check_eq "$(prop "$again" ZEROCAP_CLASS)/$(prop "$again" ZEROCAP_BASIS)" fast/measured "after re-plug the same verdict"
 check_eq "$(awk '{print $7}' "/sys/block/$again/stat")" 0 "without a write to the device (it was written $written sectors before)"
 pci=$(readlink -f "/sys/block/$slower/device/device")
 echo 1 >"$pci/remove"; wait_for 10 test ! -e "/sys/block/$slower"; settle
-echo 1 >/sys/bus/pci/rescan; wait_for 20 disk slower; settle
+echo 1 >/sys/bus/pci/rescan; wait_for 20 disk slower; settle "$(disk slower)"
 check_eq "$(q "$(disk slower)" write_zeroes_unmap_max_bytes)" 0 "after re-plug the knob is off again"
 zerocap show

@@ -20,7 +20,7 @@ label: gpt
 start=2048, size=38912
 start=45056, size=163840
 T
-wait_for 5 test -b "/dev/${gap}p2"; settle
+wait_for 5 test -b "/dev/${gap}p2"; settle "${gap}p2"
 mkfs.ext4 -q "/dev/${gap}p2"; mkdir -p /mnt/a; mount "/dev/${gap}p2" /mnt/a; echo hello >/mnt/a/file; sync
 check_exit 1 "gaps that hold data are refused" zerocap measure "/dev/$gap" --scratch gap $J --dry-run
 check_has "$ERR" "holds data that no table claims" "and it says so"
