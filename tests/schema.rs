@@ -144,10 +144,7 @@ fn full_machine() -> tempfile::TempDir {
         proof: vec!["not read-only".to_owned()],
         unit: 4096,
         fast_ratio: 2.0,
-        put_back: 0,
-        found: Vec::new(),
-        interference: None,
-        deep: None,
+        ..Conditions::default()
     };
     let one =
         json!({"count": 1, "p50_nanoseconds": 1, "p99_nanoseconds": 1, "max_nanoseconds": 1, "bytes_per_second": 1});
@@ -167,6 +164,9 @@ fn full_machine() -> tempfile::TempDir {
             error: None,
             verified: Some(true),
         }],
+        modes: from_value(json!([{"mode": "writesame", "class": "fast", "zero_bytes_per_second": 6, "ratio": 3.0,
+            "verified": true, "error": "seen"}]))
+        .unwrap(),
         hints: Hints { alignment_bytes: Some(4096), chunk_bytes: Some(8 << 20), break_even_bytes: Some(65536) },
         findings: vec![TestFinding { code: FindingCode::DeferredCost, text: "seen".to_owned() }],
         trials: 14,

@@ -49,6 +49,9 @@ pub struct Measure {
     /// Put back limits and modes of the kernel that the test changed
     #[arg(long)]
     restore_limits: bool,
+    /// Try each zeroing_mode that the claims of a SCSI disk allow; the best is kept as wanted. Budgets are shared out
+    #[arg(long, conflicts_with_all = ["deep", "interference"])]
+    tune: bool,
     /// Also a command over 65536 blocks, where the limit allows one, and a span past a volatile cache
     #[arg(long)]
     deep: bool,
@@ -80,6 +83,7 @@ impl Measure {
             max_seconds: self.max_seconds,
             deadline: self.deadline,
             restore_limits: self.restore_limits,
+            tune: self.tune,
             deep: self.deep,
             interference: self.interference,
         };

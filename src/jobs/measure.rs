@@ -45,6 +45,8 @@ pub struct Request {
     pub deadline: Option<u64>,
     /// `--restore-limits`.
     pub restore_limits: bool,
+    /// `--tune`.
+    pub tune: bool,
     /// `--deep`.
     pub deep: bool,
     /// `--interference`.
@@ -76,6 +78,11 @@ pub fn run(env: &Env, request: &Request, listener: &mut dyn Listener) -> Result<
     let name = intent::name(&facts);
     refuse_after_cut(env, &facts, &name)?;
     if let Some(located) = directory::named(&request.place)? {
+        if request.tune {
+            return Err(Error::Usage(
+                "--tune tries a device's modes: name a scratch on the device, not a directory".to_owned(),
+            ));
+        }
         return directory::run(env, request, &facts, &name, &located, listener);
     }
     let known = known(env, &facts, request.thin_ok)?;
@@ -88,7 +95,9 @@ pub fn run(env: &Env, request: &Request, listener: &mut dyn Listener) -> Result<
         if request.dry_run {
             return Ok(Answer::Planned(plan::lines(request, &proof, &prepared)));
         }
-        let (proof, interrupt, restore_limits) = (&proof, &interrupt, request.restore_limits);
+        let (proof, interrupt) = (&proof, &interrupt);
+        // A mode that was tried may have taken others along.
+        let restore_limits = request.restore_limits || request.tune;
         let on = Subject { env, facts: &facts, name: &name, proof, interrupt, restore_limits };
         guarded::test(on, &prepared, listener).map(Answer::Verdict)
     });

@@ -6,12 +6,12 @@ use crate::measure::stats::{self, Decision};
 use crate::units::{human_bytes, rate};
 use crate::verdict::fingerprint;
 use crate::verdict::measurement::{
-    Deep, Hints, Interference, Measurement, MethodResult, RecordedHazard, Speedup, TestFinding, FORMAT,
+    Deep, Hints, Interference, Measurement, MethodResult, ModeResult, RecordedHazard, Speedup, TestFinding, FORMAT,
 };
 use crate::words::{Class, FindingCode, Method};
 
 /// What the run was made under.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Conditions {
     /// When it began, RFC 3339.
     pub at: String,
@@ -27,6 +27,10 @@ pub struct Conditions {
     pub put_back: u64,
     /// Findings besides the run's own.
     pub found: Vec<TestFinding>,
+    /// `--tune`: the modes that were tried.
+    pub modes: Vec<ModeResult>,
+    /// The best of them, under which the numbers were taken.
+    pub zeroing_mode: Option<String>,
     /// `--interference`.
     pub interference: Option<Interference>,
     /// `--deep`.
@@ -35,6 +39,8 @@ pub struct Conditions {
 
 /// A measurement with nothing in it yet.
 pub fn blank(facts: &Facts, conditions: &Conditions) -> Measurement {
+    let tuned = conditions.zeroing_mode.as_ref().map(|mode| fingerprint::in_mode(facts, mode));
+    let facts = tuned.as_ref().unwrap_or(facts);
     let of = fingerprint::lines(facts);
     Measurement {
         format: FORMAT,
@@ -54,7 +60,8 @@ pub fn blank(facts: &Facts, conditions: &Conditions) -> Measurement {
         fast_ratio: conditions.fast_ratio,
         methods: Vec::new(),
         hints: Hints::default(),
-        zeroing_mode: None,
+        zeroing_mode: conditions.zeroing_mode.clone(),
+        modes: conditions.modes.clone(),
         hazard: None,
         findings: Vec::new(),
         limits: fingerprint::limits(facts),

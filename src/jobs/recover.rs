@@ -189,17 +189,8 @@ fn conclude(env: &Env, name: &str, word: &Intent) -> Result<()> {
     };
     let kept_before = kept::load(env, &facts).ok().flatten();
     if kept_before.as_ref().is_none_or(|m| m.hazard.is_none() && m.at < word.at) && !same_boot(env, Some(word)) {
-        let conditions = Conditions {
-            at: word.at.clone(),
-            scratch: String::new(),
-            proof: Vec::new(),
-            unit: 0,
-            fast_ratio: Policy::default().fast_ratio,
-            put_back: 0,
-            found: Vec::new(),
-            interference: None,
-            deep: None,
-        };
+        let conditions =
+            Conditions { at: word.at.clone(), fast_ratio: Policy::default().fast_ratio, ..Conditions::default() };
         let mut m = record_result::blank(&facts, &conditions);
         let before = kept_before.is_some_and(|k| k.findings.iter().any(|f| f.code == FindingCode::TestInterrupted));
         let text = format!("the test of {} was cut off by the end of that boot", word.at);

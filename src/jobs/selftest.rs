@@ -11,6 +11,7 @@ use crate::machine::port::{Act, Done, Port};
 use crate::machine::simulated::{Model, Noise, SimulatedPort};
 use crate::machine::{loop_device, pattern, Roots};
 use crate::measure::journal::{self, simulated_header};
+use crate::measure::order::SCREENED;
 use crate::measure::recover::{self, Trust};
 use crate::measure::scratch::{self, Where};
 use crate::measure::stats::{Decision, Sequential};
@@ -80,6 +81,7 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
         max_seconds: 60,
         deadline: None,
         restore_limits: false,
+        tune: false,
         deep: false,
         interference: false,
     };
@@ -129,6 +131,8 @@ fn on_simulated() -> Result<Vec<Step>> {
         max_bytes: 512 * MIB,
         max_time: Nanos::from_secs(60),
         write_zeroes: Ok(()),
+        first_trial: 0,
+        screened: SCREENED,
     };
     let mut files = SimulatedDurable::default();
     let header = simulated_header(plan.seed, SIZE, vec![(plan.start, plan.length)]);

@@ -1,7 +1,8 @@
 //! What one run of the test gave. Forms only.
 
 use crate::machine::port::ActError;
-use crate::measure::stats::{Decision, Sequential};
+use crate::measure::stats::{self, Decision, Sequential};
+use crate::measure::trial::{Plan, SEGMENTS};
 use crate::units::Nanos;
 use crate::words::{Hazard, Method};
 
@@ -80,6 +81,26 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Of a run that has not begun.
+    pub fn new(plan: &Plan) -> Outcome {
+        Outcome {
+            end: End::Complete,
+            pairs: Sequential::new(plan.fast_ratio, stats::ALPHA),
+            segment: plan.length / SEGMENTS,
+            written: (0, Nanos(0)),
+            overwritten: (0, Nanos(0)),
+            deferred: Sequential::new(1.0, stats::ALPHA),
+            methods: Vec::new(),
+            bytes_written: 0,
+            zero_baseline: false,
+            zero_ladder: Vec::new(),
+            write_ladder: Vec::new(),
+            changed_limits: Vec::new(),
+            inconclusive: None,
+            took: Nanos(0),
+        }
+    }
+
     /// How many times as long zeroing and then writing takes as writing twice, where it is decided that it takes longer
     /// although zeroing is fast: what zeroing saves, the next write pays.
     pub fn deferred_cost(&self) -> Option<f64> {

@@ -9,7 +9,7 @@ mod plan;
 
 pub use self::plan::Plan;
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
-use crate::measure::order::{self, DECIDING, SCREENED, SCREENING_PAIRS};
+use crate::measure::order::{self, DECIDING, SCREENING_PAIRS};
 pub use crate::measure::outcome::{End, MethodRun, Outcome, Wrong};
 use crate::measure::stats::{self, Decision, Sequential};
 use crate::units::{Nanos, MIB};
@@ -62,23 +62,8 @@ struct Run<'a> {
 /// Runs the test. The range is open on the port, and its content is journalled; it stays open for the put-back.
 pub fn run(port: &mut dyn Port, range: &ScratchRange, plan: &Plan, watch: &mut dyn Watch) -> Outcome {
     let start = port.now();
-    let out = Outcome {
-        end: End::Complete,
-        pairs: Sequential::new(plan.fast_ratio, stats::ALPHA),
-        segment: plan.length / SEGMENTS,
-        written: (0, Nanos(0)),
-        overwritten: (0, Nanos(0)),
-        deferred: Sequential::new(1.0, stats::ALPHA),
-        methods: Vec::new(),
-        bytes_written: 0,
-        zero_baseline: false,
-        zero_ladder: Vec::new(),
-        write_ladder: Vec::new(),
-        changed_limits: Vec::new(),
-        inconclusive: None,
-        took: Nanos(0),
-    };
-    let mut run = Run { port, range, plan, trial: 0, number: 0, start, out, end: None };
+    let out = Outcome::new(plan);
+    let mut run = Run { port, range, plan, trial: plan.first_trial, number: 0, start, out, end: None };
     let mut limits = watch.limits();
     // `None` from a step means that the run has ended; what ended it is in `run.end`.
     let _ = run.steps(watch, &mut limits);
@@ -105,7 +90,7 @@ impl Run<'_> {
         self.compare_fills(watch)?;
         self.pairs(watch)?;
         self.note_limits(watch, limits, DECIDING.as_str());
-        for method in SCREENED {
+        for method in self.plan.screened {
             if self.spent(watch).is_some() {
                 return None;
             }

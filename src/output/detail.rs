@@ -2,6 +2,7 @@
 
 use crate::output::Document;
 use crate::units::{human_bytes, human_rate};
+use crate::verdict::measurement::ModeResult;
 use crate::words::Class;
 use std::io::{self, Write};
 
@@ -39,6 +40,14 @@ fn beside(d: &Document) -> Vec<(&'static str, String)> {
                 rate(o.written)
             ),
         ));
+    }
+    if !d.modes.is_empty() {
+        let one = |m: &ModeResult| match (&m.error, m.ratio) {
+            (Some(why), _) => format!("{} ({why})", m.mode),
+            (None, Some(ratio)) => format!("{} {ratio:.2}x", m.mode),
+            (None, None) => format!("{} -", m.mode),
+        };
+        rows.push(("modes", d.modes.iter().map(one).collect::<Vec<_>>().join(", ")));
     }
     if let Some(i) = &d.interference {
         let ms = |n: u64| n as f64 / 1e6;

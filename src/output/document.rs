@@ -5,7 +5,9 @@
 use crate::device::display::escape_str;
 use crate::facts::initial::Initial;
 use crate::facts::Facts;
-use crate::verdict::measurement::{Deep, Hints, Interference, Measurement, MethodResult, Overwrite, Speedup};
+use crate::verdict::measurement::{
+    Deep, Hints, Interference, Measurement, MethodResult, ModeResult, Overwrite, Speedup,
+};
 use crate::verdict::{Claim, Finding, Verdict, Want};
 use crate::words::{Basis, Class, FindingCode, Method, Severity};
 use serde::{Deserialize, Serialize};
@@ -42,6 +44,9 @@ pub struct Document {
     pub speedup: Option<Speedup>,
     /// Each method that was tried.
     pub methods: Vec<MethodResult>,
+    /// Each `zeroing_mode` that was tried; the best is among the tunables.
+    #[serde(default)]
+    pub modes: Vec<ModeResult>,
     /// What callers should do.
     pub hints: Hints,
     /// What device and kernel claim.
@@ -232,6 +237,7 @@ impl Document {
             overwrite_after_zero_bytes_per_second: m.and_then(|m| m.overwrite_after_zero_bytes_per_second),
             speedup: m.and_then(|m| m.speedup),
             methods: m.map(|m| m.methods.clone()).unwrap_or_default(),
+            modes: m.map(|m| m.modes.clone()).unwrap_or_default(),
             hints: m.map(|m| m.hints).unwrap_or_default(),
             claims: verdict.claims.iter().map(Into::into).collect(),
             findings: verdict.findings.iter().map(Into::into).collect(),

@@ -43,6 +43,7 @@ fn measurement(facts: &Facts, class: Class, median: f64) -> Measurement {
         methods: Vec::new(),
         hints: Hints::default(),
         zeroing_mode: None,
+        modes: Vec::new(),
         hazard: None,
         findings: Vec::new(),
         limits: fingerprint::limits(facts),

@@ -123,11 +123,16 @@ fn with_mode_to_come(measurement: &Measurement, facts: &Facts) -> Option<Facts> 
     if now == mode || Some(now.as_str()) != wants::kernel_mode(facts) {
         return None;
     }
-    let mut later = facts.clone();
-    if let Bus::Scsi(s) = &mut later.bus {
-        s.zeroing_mode = Fact::Known(mode.clone());
+    Some(in_mode(facts, mode))
+}
+
+/// The facts as they are in another `zeroing_mode`: no limit follows it (fieldguide 4.4).
+pub fn in_mode(facts: &Facts, mode: &str) -> Facts {
+    let mut facts = facts.clone();
+    if let Bus::Scsi(s) = &mut facts.bus {
+        s.zeroing_mode = Fact::Known(mode.to_owned());
     }
-    Some(later)
+    facts
 }
 
 /// The limits and modes that are kept with a measurement, by their file names.

@@ -49,6 +49,9 @@ pub struct Measurement {
     /// The `zeroing_mode` under which it was measured and is wanted, where `measure --tune` chose one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zeroing_mode: Option<String>,
+    /// Each mode that `measure --tune` tried.
+    #[serde(default)]
+    pub modes: Vec<ModeResult>,
     /// A recorded hazard.
     pub hazard: Option<RecordedHazard>,
     /// Findings that arose in the test.
@@ -112,6 +115,23 @@ pub struct MethodResult {
     pub error: Option<String>,
     /// Whether all was read back as zero; null for a method that promises no zeroes.
     pub verified: Option<bool>,
+}
+
+/// What one `zeroing_mode` gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModeResult {
+    /// The mode, as the kernel spells it.
+    pub mode: String,
+    /// The class in this mode; null where it could not be set or did not stay.
+    pub class: Option<Class>,
+    /// Bytes per second.
+    pub zero_bytes_per_second: Option<u64>,
+    /// Write time over zero time, median of the pairs.
+    pub ratio: Option<f64>,
+    /// Whether every byte that was zeroed was read back as zero; null where nothing was.
+    pub verified: Option<bool>,
+    /// What failed, or why nothing was decided.
+    pub error: Option<String>,
 }
 
 /// What callers should do.

@@ -12,6 +12,7 @@ use zerocap::machine::pattern;
 use zerocap::machine::port::{Act, ActError, Done, Port, ScratchRange};
 use zerocap::machine::simulated::{Model, Random, SimulatedPort};
 use zerocap::measure::journal::{self, Header, Journal};
+use zerocap::measure::order::SCREENED;
 use zerocap::measure::recover::{put_back, Failed, Outcome as Back, Trust};
 use zerocap::measure::scratch;
 use zerocap::measure::stats::Sequential;
@@ -70,6 +71,8 @@ pub fn plan(seed: u64, unit: u64, start: u64, segment: u64) -> Plan {
         max_bytes: BUDGET * segment,
         max_time: Nanos::from_secs(60),
         write_zeroes: Ok(()),
+        first_trial: 0,
+        screened: SCREENED,
     }
 }
 
@@ -162,9 +165,6 @@ pub fn conditions() -> Conditions {
         proof: Vec::new(),
         unit: 4096,
         fast_ratio: 2.0,
-        put_back: 0,
-        found: Vec::new(),
-        interference: None,
-        deep: None,
+        ..Conditions::default()
     }
 }

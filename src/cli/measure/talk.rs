@@ -56,6 +56,12 @@ impl Listener for Talk {
         }
     }
 
+    fn step(&mut self, text: &str) {
+        if self.manner == Manner::Pairs {
+            remark(text);
+        }
+    }
+
     fn progress(&mut self, progress: &Progress) {
         if self.manner == Manner::Line && self.shown.is_none_or(|at| at.elapsed() >= EVERY) {
             self.shown = Some(Instant::now());

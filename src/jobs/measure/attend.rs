@@ -48,6 +48,8 @@ pub struct Pair {
 pub trait Listener {
     /// A remark, one line.
     fn remark(&mut self, text: &str);
+    /// A part of the test begins.
+    fn step(&mut self, _: &str) {}
     /// A pair is done.
     fn pair(&mut self, _: &Pair) {}
     /// An act is done.

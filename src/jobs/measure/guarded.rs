@@ -3,6 +3,8 @@
 //! The order is the safety: nothing is written to the device before the intent is durable and the journal is synced;
 //! nothing is put back while a call is in flight; the journal goes only after the content was read back.
 
+pub(super) mod modes;
+
 use crate::device::Devnum;
 use crate::error::{Error, Result};
 use crate::facts::{Depth, Facts};
@@ -102,10 +104,7 @@ impl<'a> Guarded<'a> {
             proof: on.proof.checks.clone(),
             unit: prepared.plan.unit,
             fast_ratio: prepared.plan.fast_ratio,
-            put_back: 0,
-            found: Vec::new(),
-            interference: None,
-            deep: None,
+            ..Conditions::default()
         };
         let limits = Limits::read(&on.env.roots.system, on.facts);
         let allocation = ask_allocation(&on, prepared);
@@ -165,7 +164,16 @@ impl<'a> Guarded<'a> {
     }
 
     fn run(&mut self, listener: &mut dyn Listener) -> Outcome {
-        let (on, plan) = (self.on, &self.prepared.plan);
+        if self.prepared.modes.is_empty() {
+            self.one(&self.prepared.plan, listener)
+        } else {
+            self.tuned(listener)
+        }
+    }
+
+    /// One run, and what was asked for beside it.
+    fn one(&mut self, plan: &trial::Plan, listener: &mut dyn Listener) -> Outcome {
+        let on = self.on;
         let attendant = Attendant::new(&on.env.roots.system, on.facts, on.interrupt, plan.max_time, listener);
         let mut port = Attended::new(&attendant, &mut self.port);
         let mut outcome = trial::run(&mut port, &on.proof.range, plan, &mut Attention(&attendant));
@@ -193,7 +201,14 @@ impl<'a> Guarded<'a> {
         let (env, facts) = (self.on.env, self.on.facts);
         let mut measurement = record_result::of_run(facts, &self.conditions, outcome);
         // What was found in files of this device is not asked anew here.
-        measurement.overwrite = kept::load(env, facts).ok().flatten().and_then(|before| before.overwrite);
+        if let Ok(Some(before)) = kept::load(env, facts) {
+            measurement.overwrite = before.overwrite;
+            // A test in the mode that an earlier one chose speaks of that mode, which stays wanted.
+            let now = facts.scsi().and_then(|s| s.zeroing_mode.known());
+            if self.prepared.modes.is_empty() && before.zeroing_mode.as_ref().is_some_and(|mode| Some(mode) == now) {
+                (measurement.zeroing_mode, measurement.modes) = (before.zeroing_mode, before.modes);
+            }
+        }
         self.found.clone_from(&measurement.findings);
         kept::save(env, facts, &measurement).map(drop)
     }

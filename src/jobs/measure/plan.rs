@@ -3,12 +3,14 @@
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
+use crate::jobs::measure::guarded::modes;
 use crate::jobs::measure::{deadline, Request};
 use crate::jobs::Env;
 use crate::machine::clock;
 use crate::machine::journal_place::{self, Place};
 use crate::measure::deep;
 use crate::measure::journal::Header;
+use crate::measure::order::SCREENED;
 use crate::measure::scratch::Proof;
 use crate::measure::trial::{Plan, SEGMENTS};
 use crate::policy::Policy;
@@ -28,6 +30,8 @@ pub(super) struct Prepared {
     pub(super) place: String,
     /// Until a call counts as not answered.
     pub(super) deadline: Nanos,
+    /// `--tune`: the values of `zeroing_mode` that are tried; empty where that was not asked for.
+    pub(super) modes: Vec<&'static str>,
     /// `--deep`.
     pub(super) deep: Option<deep::Plan>,
     /// `--interference`.
@@ -56,7 +60,16 @@ pub(super) fn of(env: &Env, request: &Request, facts: &Facts, policy: &Policy, p
             Some(0) => Err("gated".to_owned()),
             Some(_) => Ok(()),
         },
+        first_trial: 0,
+        screened: SCREENED,
     };
+    let modes = if request.tune { modes::candidates(facts) } else { Vec::new() };
+    if request.tune && modes.is_empty() {
+        return Err(Error::Usage(format!(
+            "{} claims no zeroing_mode that could be tried (only SCSI disks with a zeroing offload have any); leave out --tune",
+            facts.device.node()
+        )));
+    }
     let limit = facts.queue.write_zeroes_max.get().unwrap_or(0);
     let deep = request.deep.then(|| deep::Plan::of(&proof.range, start, unit, proof.limit, limit));
     // The longest call decides.
@@ -65,7 +78,7 @@ pub(super) fn of(env: &Env, request: &Request, facts: &Facts, policy: &Policy, p
     let deadline = request.deadline.map_or_else(own, Nanos::from_secs);
     let journalled = deep.map_or(0, |d| d.length).max(length);
     let interference = request.interference;
-    Ok(Prepared { plan, journal, place, deadline, deep, interference, journalled })
+    Ok(Prepared { plan, journal, place, deadline, modes, deep, interference, journalled })
 }
 
 /// What the device deallocates at once, in bytes; 0 where it does not say.
@@ -75,7 +88,7 @@ pub(super) fn granularity(facts: &Facts) -> u64 {
 
 /// The proof and the plan, for a dry run.
 pub(super) fn lines(request: &Request, proof: &Proof, prepared: &Prepared) -> Vec<String> {
-    let Prepared { plan, journal, place, deadline, deep, journalled, .. } = prepared;
+    let Prepared { plan, journal, place, deadline, modes, deep, journalled, .. } = prepared;
     let mut lines = proof.checks.clone();
     lines.extend([
         format!("would use bytes {}+{} of {} in {SEGMENTS} segments", plan.start, plan.length, proof.range.node),
@@ -83,6 +96,9 @@ pub(super) fn lines(request: &Request, proof: &Proof, prepared: &Prepared) -> Ve
         format!("would write at most {} bytes in pairs, for at most {} s", request.max_bytes, request.max_seconds),
         format!("would take a call as not answered after {:.0} s", deadline.as_secs_f64()),
     ]);
+    if !modes.is_empty() {
+        lines.push(format!("would try zeroing_mode {}, each for its part of the budget", modes.join(", ")));
+    }
     if let Some(deep) = deep {
         let command = deep.command.map_or_else(
             || "no command over 65536 blocks: limit or range do not allow one".to_owned(),

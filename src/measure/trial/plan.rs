@@ -3,6 +3,7 @@
 use super::{SEGMENT, SEGMENTS};
 use crate::machine::port::ScratchRange;
 use crate::units::Nanos;
+use crate::words::Method;
 
 /// What the run may use.
 #[derive(Debug, Clone)]
@@ -23,6 +24,10 @@ pub struct Plan {
     pub max_time: Nanos,
     /// Whether FALLOC_FL_WRITE_ZEROES may be tried: `Err` says why not (`gated`, an older kernel).
     pub write_zeroes: Result<(), String>,
+    /// Trials count from here: no pattern is written twice under one seed.
+    pub first_trial: u64,
+    /// The other methods that are screened, in this order.
+    pub screened: &'static [Method],
 }
 
 impl Plan {
