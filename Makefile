@@ -11,7 +11,7 @@ UNITDIR  = $(PREFIX)/lib/systemd/system
 MANDIR   = $(PREFIX)/share/man
 T       ?= smoke
 BUILD_PACKAGES = gcc libc6-dev pkg-config libudev-dev make util-linux
-TEST_PACKAGES  = sg3-utils man-db strace python3
+TEST_PACKAGES  = libsystemd-dev sg3-utils man-db strace python3
 
 .PHONY: all run setup setup-test build check test test-vm test-long bench bindings install clean
 

@@ -114,7 +114,7 @@ fn every_option_that_a_page_names_exists() {
     command.build();
     let own = command.get_subcommands().flat_map(options_of).chain(options_of(&command));
     // Of udevadm and cc, in the examples.
-    let others = ["--name", "--property", "--query", "--value", "-ludev"].map(str::to_owned);
+    let others = ["--name", "--property", "--query", "--value", "-lsystemd"].map(str::to_owned);
     let all: BTreeSet<String> = own.chain(others).collect();
     for page in [MAIN, VERDICT, POLICY] {
         let named = options(&plain(page));
@@ -253,7 +253,7 @@ fn every_command_of_the_examples_is_one() {
 fn the_shell_and_python_examples_read_a_verdict() {
     let blocks = examples(VERDICT);
     // The others need a device node and a udev database: a guest test builds and runs them.
-    let [python, shell, _, _, _] = blocks.as_slice() else { panic!("{blocks:?}") };
+    let [python, shell, _, _, _, _] = blocks.as_slice() else { panic!("{blocks:?}") };
     let dir = tempfile::tempdir().unwrap();
     let bin = Path::new(env!("CARGO_BIN_EXE_zerocap")).parent().unwrap();
     let path = std::env::join_paths([bin, Path::new("/usr/bin"), Path::new("/bin")]).unwrap();
