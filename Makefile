@@ -40,13 +40,15 @@ check: setup
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --quiet
 
-# What CI runs. One profile (optimised, without LTO) for everything, so that nothing is built twice.
+# What CI runs. One profile (optimised, without LTO) for everything, so that nothing is built twice. The guests' root is
+# fetched while the code is built; run-all sees to it that it is whole.
 test: setup-test
 	cargo fmt --all --check
-	cargo build --profile sim
-	tests/vm/setup
-	cargo clippy --workspace --all-targets --profile sim --quiet -- -D warnings
-	ZEROCAP_ACCURACY_RUNS=2000 ZEROCAP_POWER_CUTS=200 cargo test --workspace --profile sim
+	tests/vm/setup & guests=$$!; \
+	cargo build --profile sim && \
+	cargo clippy --workspace --all-targets --profile sim --quiet -- -D warnings && \
+	ZEROCAP_ACCURACY_RUNS=2000 ZEROCAP_POWER_CUTS=200 cargo test --workspace --profile sim; \
+	code=$$?; wait $$guests; exit $$code
 	ZEROCAP_BIN=$(CURDIR)/target/sim/zerocap tests/vm/run-all
 
 test-vm: setup

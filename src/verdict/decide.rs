@@ -120,7 +120,10 @@ fn measured(c: &Ctx<'_>) -> Option<Answer> {
             let times = m
                 .speedup
                 .map_or_else(String::new, |s| format!(": zeroing is {:.1} times as fast as writing", s.median));
-            Answer::new(class, Some(Basis::Measured), format!("measured{times}"))
+            let mode = m.zeroing_mode.as_deref().map_or_else(String::new, |mode| {
+                format!(", in zeroing_mode {}", crate::device::display::escape_str(mode))
+            });
+            Answer::new(class, Some(Basis::Measured), format!("measured{times}{mode}"))
         }
     };
     Some(answer.with(Some(m)))
