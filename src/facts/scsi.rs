@@ -185,20 +185,27 @@ impl Scsi {
         }
     }
 
+    /// LBPME as sd knows it: of a disk that it asks READ CAPACITY(10) only (usb-storage, below 2 TiB) it never sees the bit,
+    /// whatever the disk answers to others.
+    fn sd_lbpme(&self) -> Option<bool> {
+        self.thin_provisioning.get().or_else(|| self.lbpme.get())
+    }
+
     /// The `zeroing_mode` that sd would choose (fieldguide 4.3); unknown unless all it rests on is known.
     pub fn mode_of_choice(&self) -> Option<&'static str> {
         let max_ws = self.max_write_same_blocks.get()?;
         // sd reads LBPRZ and page B2 only where LBPME is set.
-        let (lbprz, lbpws, lbpws10) = match (self.lbpme.get()?, self.lbprz.get()?) {
-            (true, true) => (true, self.lbpws.get()?, self.lbpws10.get()?),
-            _ => (false, false, false),
+        let (lbprz, lbpws, lbpws10) = if self.sd_lbpme()? && self.lbprz.get()? {
+            (true, self.lbpws.get()?, self.lbpws10.get()?)
+        } else {
+            (false, false, false)
         };
         Some(zeroing_mode_of_choice(lbprz, lbpws, lbpws10, max_ws))
     }
 
     /// The `provisioning_mode` that sd would choose (fieldguide 4.3).
     pub fn provisioning_of_choice(&self) -> Option<&'static str> {
-        if !self.lbpme.get()? {
+        if !self.sd_lbpme()? {
             return Some("full");
         }
         let unmap = self.max_unmap_lbas.get()? > 0 && self.max_unmap_descriptors.get()? > 0;

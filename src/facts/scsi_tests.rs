@@ -51,6 +51,26 @@ fn what_sd_would_choose() {
     assert_eq!(provisioning_mode_of_choice(true, false, Some((true, false, false))), "disabled");
 }
 
+#[test]
+fn sd_chooses_by_the_lbpme_that_it_saw() {
+    // usb-storage: sd asks READ CAPACITY(10), which has no LBPME; the disk itself answers READ CAPACITY(16) with it.
+    let dir = "device/scsi_disk/0:0:0:0";
+    let mut facts = crate::facts::testing::with(
+        "sda",
+        &[
+            (&format!("{dir}/thin_provisioning"), "0\n"),
+            (&format!("{dir}/max_write_same_blocks"), "65535\n"),
+            (&format!("{dir}/provisioning_mode"), "full\n"),
+        ],
+    );
+    let crate::facts::Bus::Scsi(s) = &mut facts.bus else { panic!("{:?}", facts.bus) };
+    (s.lbpme, s.lbprz) = (Fact::Known(true), Fact::Known(true));
+    (s.lbpu, s.lbpws, s.lbpws10) = (Fact::Known(true), Fact::Known(true), Fact::Known(true));
+    assert_eq!((s.mode_of_choice(), s.provisioning_of_choice()), (Some("writesame"), Some("full")));
+    s.thin_provisioning = Fact::ABSENT;
+    assert_eq!(s.mode_of_choice(), Some("writesame_16_unmap"), "without the file the disk's answer counts");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]

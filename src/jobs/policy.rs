@@ -192,7 +192,7 @@ pub fn list(env: &Env) -> Result<Listed> {
                 }
             },
         };
-        kept.push((escape_str(&name), said.map_err(printable)));
+        kept.push((printable(name), said.map_err(printable)));
     }
     Ok(Listed { rules, kept, problems })
 }

@@ -130,7 +130,7 @@ fn on_simulated() -> Result<Vec<Step>> {
         fast_ratio: 2.0,
         max_bytes: 512 * MIB,
         max_time: Nanos::from_secs(60),
-        write_zeroes: Ok(()),
+        not_tried: Vec::new(),
         first_trial: 0,
         screened: SCREENED,
     };

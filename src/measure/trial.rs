@@ -312,7 +312,7 @@ impl Run<'_> {
     fn screen(&mut self, method: Method) -> Option<()> {
         let mut done =
             MethodRun { method, zeroed: (0, Nanos(0)), ratio: None, ratios: None, error: None, verified: None };
-        if let (Method::WriteZeroes, Err(why)) = (method, &self.plan.write_zeroes) {
+        if let Some((_, why)) = self.plan.not_tried.iter().find(|(m, _)| *m == method) {
             done.error = Some(why.clone());
             self.out.methods.push(done);
             return Some(());

@@ -138,7 +138,8 @@ mod tests {
         assert_eq!(mode.spelled(&with("0\n"), "write"), Ok("write".to_owned()));
         assert!(mode.spelled(&with("1\n"), "sanitize").is_err());
         assert_eq!(mode.file(&with("1\n")).unwrap(), "device/scsi_disk/0:0:0:0/zeroing_mode");
-        assert_eq!(mode.kernel(&with("0\n")).as_deref(), None, "LBPRZ is not known");
+        assert_eq!(mode.kernel(&with("0\n")).as_deref(), Some("writesame"), "sd does not look at LBPRZ then");
+        assert_eq!(mode.kernel(&with("1\n")).as_deref(), None, "LBPRZ is not known");
     }
 
     #[test]

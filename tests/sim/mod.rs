@@ -70,7 +70,7 @@ pub fn plan(seed: u64, unit: u64, start: u64, segment: u64) -> Plan {
         fast_ratio: 2.0,
         max_bytes: BUDGET * segment,
         max_time: Nanos::from_secs(60),
-        write_zeroes: Ok(()),
+        not_tried: Vec::new(),
         first_trial: 0,
         screened: SCREENED,
     }

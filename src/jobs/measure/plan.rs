@@ -1,6 +1,6 @@
 //! What a test will use: which bytes, which journal, which deadline, how much. Reads only.
 
-use crate::device::Device;
+use crate::device::{Device, Kind};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::jobs::measure::guarded::modes;
@@ -15,6 +15,7 @@ use crate::measure::scratch::Proof;
 use crate::measure::trial::{Plan, SEGMENTS};
 use crate::policy::Policy;
 use crate::units::{Nanos, MIB};
+use crate::words::Method;
 use std::path::{Path, PathBuf};
 
 /// Bytes of one journalled span: one read, one append.
@@ -55,11 +56,7 @@ pub(super) fn of(env: &Env, request: &Request, facts: &Facts, policy: &Policy, p
         fast_ratio: policy.fast_ratio,
         max_bytes: request.max_bytes,
         max_time: Nanos::from_secs(request.max_seconds),
-        write_zeroes: match facts.queue.unmap.get() {
-            None => Err("not tried: this kernel has no FALLOC_FL_WRITE_ZEROES (before 6.17)".to_owned()),
-            Some(0) => Err("gated".to_owned()),
-            Some(_) => Ok(()),
-        },
+        not_tried: not_tried(facts),
         first_trial: 0,
         screened: SCREENED,
     };
@@ -79,6 +76,26 @@ pub(super) fn of(env: &Env, request: &Request, facts: &Facts, policy: &Policy, p
     let journalled = deep.map_or(0, |d| d.length).max(length);
     let interference = request.interference;
     Ok(Prepared { plan, journal, place, deadline, modes, deep, interference, journalled })
+}
+
+/// Methods that the run leaves out, and why.
+fn not_tried(facts: &Facts) -> Vec<(Method, String)> {
+    let mut out = Vec::new();
+    match facts.queue.unmap.get() {
+        None => out.push((
+            Method::WriteZeroes,
+            "not tried: this kernel has no FALLOC_FL_WRITE_ZEROES (before 6.17)".to_owned(),
+        )),
+        Some(0) => out.push((Method::WriteZeroes, "gated".to_owned())),
+        Some(_) => {}
+    }
+    if facts.device.kind == Kind::Loop {
+        // loop hands these on as FALLOC_FL_ZERO_RANGE, and one that the backing file refuses (tmpfs has none) makes the
+        // block layer withdraw the offload until the loop device is set up anew.
+        let why = "not tried: a backing file without FALLOC_FL_ZERO_RANGE refuses it, and the kernel then withdraws the offload";
+        out.extend([Method::ZeroRange, Method::BlkZeroOut].map(|method| (method, why.to_owned())));
+    }
+    out
 }
 
 /// What the device deallocates at once, in bytes; 0 where it does not say.

@@ -22,8 +22,8 @@ pub struct Plan {
     pub max_bytes: u64,
     /// Time for everything before the put-back.
     pub max_time: Nanos,
-    /// Whether FALLOC_FL_WRITE_ZEROES may be tried: `Err` says why not (`gated`, an older kernel).
-    pub write_zeroes: Result<(), String>,
+    /// Methods that are not tried, and why not (`gated`, an older kernel).
+    pub not_tried: Vec<(Method, String)>,
     /// Trials count from here: no pattern is written twice under one seed.
     pub first_trial: u64,
     /// The other methods that are screened, in this order.

@@ -260,7 +260,7 @@ mod tests {
             fast_ratio: 2.0,
             max_bytes: 1 << 30,
             max_time: Nanos::from_secs(60),
-            write_zeroes: Ok(()),
+            not_tried: Vec::new(),
             screened: &[],
         }
     }
