@@ -119,8 +119,15 @@ sdebug_rm() {
 # --- zerocap ---
 # install_rules : the project's udev rule, as `make install` would put it
 install_rules() {
+    mkdir -p /etc/udev/rules.d
     sed 's,@BINDIR@,/usr/bin,g' "${BASH_SOURCE[0]%/*}/../../rules/90-zerocap.rules" >/etc/udev/rules.d/90-zerocap.rules
-    udevadm control --reload
+    [ ! -e /run/udev/control ] || udevadm control --reload
+}
+# install_units DIR : the project's units, as `make install` would put them
+install_units() {
+    local u
+    mkdir -p "$1"
+    for u in "${BASH_SOURCE[0]%/*}"/../../rules/units/*.service; do sed 's,@BINDIR@,/usr/bin,g' "$u" >"$1/${u##*/}"; done
 }
 # fill DISK : pseudo-random content, so that anything that is lost or moved shows in the checksum
 fill() {

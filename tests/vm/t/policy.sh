@@ -12,8 +12,7 @@ J="--journal /host/journal"
 # --- the rules and units as they stand ---
 check "udevadm verify accepts the rules" udevadm verify --no-summary /etc/udev/rules.d/90-zerocap.rules
 if command -v systemd-analyze >/dev/null; then
-    mkdir -p /tmp/units
-    for u in "$repo"/rules/units/*.service; do sed 's,@BINDIR@,/usr/bin,g' "$u" >"/tmp/units/${u##*/}"; done
+    install_units /tmp/units
     for u in /tmp/units/*.service; do check "systemd-analyze verify accepts ${u##*/}" systemd-analyze verify --man=no "$u"; done
     systemd-analyze security --offline=yes /tmp/units/*.service 2>/dev/null | grep -i overall | while read -r l; do note "$l"; done
 else
