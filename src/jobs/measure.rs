@@ -10,6 +10,7 @@ mod extras;
 mod guarded;
 mod limits;
 mod plan;
+mod untested;
 
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
@@ -22,6 +23,7 @@ use crate::output::Document;
 use crate::policy::{Measure, Policy};
 use attend::Listener;
 use guarded::Subject;
+use plan::Intended;
 use std::path::PathBuf;
 
 /// What was asked for.
@@ -91,15 +93,19 @@ pub fn run(env: &Env, request: &Request, listener: &mut dyn Listener) -> Result<
     let mut ledger = ledger(env);
     let ledger: Option<&mut dyn Durable> = if request.dry_run { None } else { Some(&mut ledger) };
     let proof = scratch::prove(root, &device, &request.place, &known, ledger)?;
-    let result = plan::of(env, request, &facts, &policy, &proof).and_then(|prepared| {
+    let result = plan::of(env, request, &facts, &policy, &proof).and_then(|intended| {
         if request.dry_run {
-            return Ok(Answer::Planned(plan::lines(request, &proof, &prepared)));
+            return Ok(Answer::Planned(plan::lines(request, &proof, &intended)));
         }
         let (proof, interrupt) = (&proof, &interrupt);
         // A mode that was tried may have taken others along.
         let restore_limits = request.restore_limits || request.tune;
         let on = Subject { env, facts: &facts, name: &name, proof, interrupt, restore_limits };
-        guarded::test(on, &prepared, listener).map(Answer::Verdict)
+        match intended {
+            Intended::Test(prepared) => guarded::test(on, &prepared, listener),
+            Intended::TooCoarse(why) => untested::answer(on, &why, listener),
+        }
+        .map(Answer::Verdict)
     });
     drop_partition(env, &proof, &mut |text| listener.remark(text));
     result

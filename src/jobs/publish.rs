@@ -1,9 +1,11 @@
 //! Publishes a verdict: `/run/zerocap/<major>:<minor>.json`, readable by all, old or new, never torn.
 
-use crate::device::Devnum;
+use crate::device::{Device, Devnum};
 use crate::error::Result;
-use crate::jobs::Env;
+use crate::facts::Depth;
+use crate::jobs::{picture, Env};
 use crate::machine::durable::{Durable, LiveDurable};
+use crate::machine::trigger;
 use crate::output::Document;
 
 fn files(env: &Env) -> LiveDurable {
@@ -19,6 +21,22 @@ pub fn write(env: &Env, devnum: Option<Devnum>, document: &Document) -> Result<(
         return Ok(());
     }
     files(env).replace(&format!("{devnum}.json"), text.as_bytes())
+}
+
+/// Looks at a device anew and publishes what is seen.
+pub fn anew(env: &Env, device: &Device, remark: &mut dyn FnMut(&str)) -> Result<Document> {
+    let document = picture::of(env, env.port().as_mut(), device, Depth::Claims, remark).document;
+    write(env, device.devnum, &document)?;
+    Ok(document)
+}
+
+/// As [`anew`], and has udev look as well.
+pub fn with_event(env: &Env, device: &Device, remark: &mut dyn FnMut(&str)) -> Result<Document> {
+    let document = anew(env, device, remark)?;
+    if let Err(e) = trigger::change(device) {
+        remark(&e.to_string());
+    }
+    Ok(document)
 }
 
 /// The published document of a device; `None` where there is none, or it is of another device with that number.

@@ -3,6 +3,7 @@
 use crate::facts::Facts;
 use crate::measure::outcome::{End, MethodRun, Outcome};
 use crate::measure::stats::{self, Decision};
+use crate::policy::Policy;
 use crate::units::{human_bytes, rate};
 use crate::verdict::fingerprint;
 use crate::verdict::measurement::{
@@ -35,6 +36,19 @@ pub struct Conditions {
     pub interference: Option<Interference>,
     /// `--deep`.
     pub deep: Option<Deep>,
+}
+
+impl Conditions {
+    /// Of what is kept although no test was made: when, where (or `dir`), and the checks.
+    pub fn without_test(at: String, scratch: &str, proof: Vec<String>) -> Conditions {
+        Conditions {
+            at,
+            scratch: scratch.to_owned(),
+            proof,
+            fast_ratio: Policy::default().fast_ratio,
+            ..Conditions::default()
+        }
+    }
 }
 
 /// A measurement with nothing in it yet.
@@ -102,7 +116,7 @@ pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurem
     });
     m.hints = hints(run, conditions.unit);
     m.inconclusive = run.inconclusive.map(str::to_owned);
-    (m.interference, m.deep) = (conditions.interference, conditions.deep);
+    (m.interference, m.deep) = (conditions.interference, conditions.deep.clone());
     m.findings = findings(run);
     conditions.found.iter().for_each(|f| add_finding(&mut m.findings, f.code, &f.text));
     m.class = class(run, &mut m);
@@ -115,7 +129,7 @@ pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurem
 
 /// A long span that is not faster by zeroing although the pairs are: what they saved was a cache's.
 fn past_cache(m: &Measurement) -> Option<String> {
-    let deep = m.deep.filter(|_| m.class == Class::Fast)?;
+    let deep = m.deep.as_ref().filter(|_| m.class == Class::Fast)?;
     let ratio = deep.ratio.filter(|r| *r < m.fast_ratio)?;
     let bytes = human_bytes(deep.bytes);
     Some(format!("over {bytes} at a stretch zeroing is only {ratio:.1} times as fast as writing"))

@@ -14,7 +14,6 @@ use crate::machine::{clock, trigger};
 use crate::measure::journal::{self, Journal, Read};
 use crate::measure::recover::{put_back, Outcome, Trust};
 use crate::measure::scratch::{self, temporary};
-use crate::policy::Policy;
 use crate::units::Nanos;
 use crate::verdict::measurement::{RecordedHazard, TestFinding};
 use crate::words::{Class, FindingCode, Hazard, Method};
@@ -106,6 +105,7 @@ fn one(env: &Env, files: &mut LiveDurable, name: &str) -> Result<String> {
         Read::Whole(journal) => {
             let facts = device_of(env, &journal, name)?;
             let said = back(env, &facts, &journal, &files.shown(&journal_file).display().to_string())?;
+            drop(journal);
             files.remove(&journal_file)?;
             said
         }
@@ -127,7 +127,7 @@ fn same_boot(env: &Env, word: Option<&Intent>) -> bool {
 }
 
 /// The device that a journal belongs to: by identity; without one by diskseq in the same boot.
-fn device_of(env: &Env, journal: &Journal, name: &str) -> Result<Facts> {
+fn device_of(env: &Env, journal: &Journal<'_>, name: &str) -> Result<Facts> {
     let root = &env.roots.system;
     let header = &journal.header;
     let mut port = env.port();
@@ -152,7 +152,7 @@ fn device_of(env: &Env, journal: &Journal, name: &str) -> Result<Facts> {
     }
 }
 
-fn back(env: &Env, facts: &Facts, journal: &Journal, shown: &str) -> Result<String> {
+fn back(env: &Env, facts: &Facts, journal: &Journal<'_>, shown: &str) -> Result<String> {
     let proof = scratch::of_journal(&env.roots.system, &facts.device, &journal.header, &mut measure::ledger(env))?;
     let mut port = ChildPort::new(Nanos::from_secs(120));
     let not_back = |what: String| Error::NotPutBack { device: facts.device.node(), what, journal: shown.to_owned() };
@@ -189,8 +189,7 @@ fn conclude(env: &Env, name: &str, word: &Intent) -> Result<()> {
     };
     let kept_before = kept::load(env, &facts).ok().flatten();
     if kept_before.as_ref().is_none_or(|m| m.hazard.is_none() && m.at < word.at) && !same_boot(env, Some(word)) {
-        let conditions =
-            Conditions { at: word.at.clone(), fast_ratio: Policy::default().fast_ratio, ..Conditions::default() };
+        let conditions = Conditions::without_test(word.at.clone(), "", Vec::new());
         let mut m = record_result::blank(&facts, &conditions);
         let before = kept_before.is_some_and(|k| k.findings.iter().any(|f| f.code == FindingCode::TestInterrupted));
         let text = format!("the test of {} was cut off by the end of that boot", word.at);

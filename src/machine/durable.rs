@@ -6,16 +6,24 @@
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The most that is read of a kept file, in bytes; a journal is larger and read through [`Durable::open`].
+/// The most that is read of a kept file, in bytes; a journal is larger and read through [`Durable::part`].
 const MAX_KEPT: u64 = 16 << 20;
 
 /// A directory of files that must survive.
 pub trait Durable {
     /// The bytes of a file; `None` where there is none.
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>>;
+    /// So many bytes of a file from an offset on, fewer at its end; `None` where there is no file.
+    fn part(&self, name: &str, offset: u64, length: u64) -> Result<Option<Vec<u8>>> {
+        let part = |bytes: Vec<u8>| {
+            let end = bytes.len().min(offset.saturating_add(length) as usize);
+            bytes.get(offset as usize..end).unwrap_or(&[]).to_vec()
+        };
+        Ok(self.read(name)?.map(part))
+    }
     /// Adds bytes to the end of a file, making it where there is none. Not safe before [`Durable::sync`].
     fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()>;
     /// Makes what was appended, and the file's name, survive a cut.
@@ -118,15 +126,20 @@ fn sync_dir(dir: &Path) -> Result<()> {
 
 impl Durable for LiveDurable {
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.part(name, 0, MAX_KEPT)
+    }
+
+    fn part(&self, name: &str, offset: u64, length: u64) -> Result<Option<Vec<u8>>> {
         let path = self.path(name)?;
-        let file = match open_regular(&path) {
+        let mut file = match open_regular(&path) {
             Ok(f) => f,
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
             Err(e) => return Err(Error::file(path, "open", e)),
         };
         let mut bytes = Vec::new();
-        let limit = if name.ends_with(".journal") { u64::MAX } else { MAX_KEPT };
-        file.take(limit).read_to_end(&mut bytes).map_err(|e| Error::file(path, "read", e))?;
+        file.seek(SeekFrom::Start(offset))
+            .and_then(|_| file.take(length).read_to_end(&mut bytes))
+            .map_err(|e| Error::file(path, "read", e))?;
         Ok(Some(bytes))
     }
 
@@ -268,6 +281,10 @@ mod tests {
         d.sync("j.journal").unwrap();
         assert_eq!(d.read("x").unwrap().as_deref(), Some(&b"two"[..]));
         assert_eq!(d.read("j.journal").unwrap().as_deref(), Some(&b"abcdef"[..]));
+        for (offset, length, part) in [(0, 2, "ab"), (4, 9, "ef"), (6, 1, ""), (9, 1, "")] {
+            assert_eq!(d.part("j.journal", offset, length).unwrap().as_deref(), Some(part.as_bytes()));
+        }
+        assert_eq!(d.part("none", 0, 1).unwrap(), None);
         assert_eq!(d.list().unwrap(), ["j.journal", "x"], "no temporary file is left");
         d.remove("x").unwrap();
         d.remove("x").unwrap();

@@ -6,8 +6,7 @@
 
 use crate::machine::port::ScratchRange;
 use crate::measure::order::DECIDING;
-use crate::measure::outcome::End;
-use crate::measure::spans::Spans;
+use crate::measure::spans::{Spans, Stop};
 use crate::units::{Nanos, MIB};
 
 /// Blocks that a 16-bit length holds.
@@ -57,8 +56,8 @@ impl Plan {
     }
 }
 
-/// Runs it.
-pub fn run(spans: &mut Spans<'_>, plan: &Plan, unit: u64) -> Result<Outcome, End> {
+/// Runs it; late where it does not come to its end by the time that the spans have.
+pub fn run(spans: &mut Spans<'_>, plan: &Plan, unit: u64) -> Result<Outcome, Stop> {
     let piece = PIECE.next_multiple_of(unit);
     // Written once before, as the writes of the pairs are.
     spans.write(plan.start, plan.length, DECIDING)?;
@@ -75,27 +74,41 @@ pub fn run(spans: &mut Spans<'_>, plan: &Plan, unit: u64) -> Result<Outcome, End
 mod tests {
     use super::*;
     use crate::machine::simulated::{Model, SimulatedPort, Zeroing};
-    use crate::measure::outcome::Wrong;
+    use crate::measure::outcome::{End, Wrong};
     use crate::measure::scratch::simulated;
     use crate::words::Hazard;
 
+    /// On a device that writes a MiB in a millisecond and zeroes it in a tenth; with so much time.
+    fn deep(zeroing: Zeroing, until: Option<Nanos>) -> Result<Outcome, Stop> {
+        let model = Model { zeroing, ..Model::steady(1_000_000, 100_000) };
+        let mut port = SimulatedPort::new(model, vec![7; 64 << 20], 1);
+        let range = simulated(64 << 20);
+        let plan = Plan::of(&range, 0, 4096, u64::MAX, u64::MAX);
+        run(&mut Spans { port: &mut port, range: &range, seed: 7, trial: 0, written: 0, until }, &plan, 4096)
+    }
+
     #[test]
     fn a_command_whose_count_is_cut_leaves_its_tail() {
-        let deep = |zeroing| {
-            let model = Model { zeroing, ..Model::steady(1_000_000, 100_000) };
-            let mut port = SimulatedPort::new(model, vec![7; 64 << 20], 1);
-            let range = simulated(64 << 20);
-            let plan = Plan::of(&range, 0, 4096, u64::MAX, u64::MAX);
-            run(&mut Spans { port: &mut port, range: &range, seed: 7, trial: 0, written: 0 }, &plan, 4096)
-        };
-        let good = deep(Zeroing::Real).unwrap();
+        let good = deep(Zeroing::Real, None).unwrap();
         assert_eq!((good.bytes, good.command), (64 << 20, Some(48 << 20)));
         assert!(good.write > good.zero);
-        let cut = deep(Zeroing::LieBeyond(MOST_BLOCKS)).unwrap_err();
-        let at = "33554432";
-        assert!(matches!(cut, End::Wrong(Wrong { hazard: Hazard::OldDataLeft, ref text, .. }) if text.contains(at)));
-        assert!(matches!(deep(Zeroing::FailsAfter(2)), Err(End::Wrong(Wrong { hazard: Hazard::ZeroingError, .. }))));
-        assert!(matches!(deep(Zeroing::Hangs), Err(End::Wrong(Wrong { hazard: Hazard::NoAnswer, .. }))));
+        let wrong = |zeroing| match deep(zeroing, None) {
+            Err(Stop::End(End::Wrong(wrong))) => wrong,
+            other => panic!("{other:?}"),
+        };
+        let Wrong { hazard, text, .. } = wrong(Zeroing::LieBeyond(MOST_BLOCKS));
+        assert!(hazard == Hazard::OldDataLeft && text.contains("33554432"), "{text}");
+        assert_eq!(wrong(Zeroing::FailsAfter(2)).hazard, Hazard::ZeroingError);
+        assert_eq!(wrong(Zeroing::Hangs).hazard, Hazard::NoAnswer);
+    }
+
+    #[test]
+    fn late_in_every_phase_or_whole() {
+        // Two writes of 64 ms, zeroing of 6.4 ms, reading of 32 ms, then the long command.
+        for ms in [0, 40, 100, 130, 150, 200] {
+            assert_eq!(deep(Zeroing::Real, Some(Nanos(ms * 1_000_000))), Err(Stop::Late), "{ms}");
+        }
+        assert!(deep(Zeroing::Real, Some(Nanos(1_000_000_000))).is_ok());
     }
 
     #[test]

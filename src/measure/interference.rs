@@ -8,7 +8,7 @@ use crate::machine::load::{Background, Load, Loaded};
 use crate::machine::port::{Act, ActError, Done};
 use crate::measure::order::DECIDING;
 use crate::measure::outcome::End;
-use crate::measure::spans::Spans;
+use crate::measure::spans::{Spans, Stop};
 use crate::units::{Nanos, MIB};
 
 /// Bytes of one read or write, where the device's block is no larger.
@@ -64,7 +64,7 @@ pub struct Outcome {
 }
 
 /// Runs it. The load's half holds data.
-pub fn run(spans: &mut Spans<'_>, plan: &Plan) -> Result<Outcome, End> {
+pub fn run(spans: &mut Spans<'_>, plan: &Plan) -> Result<Outcome, Stop> {
     let mut out = Outcome::default();
     let start = spans.port.now();
     out.read = kind(spans, plan, false, start, &mut out.zeroed)?;
@@ -78,7 +78,7 @@ fn kind(
     write: bool,
     start: Nanos,
     zeroed: &mut (u64, Nanos),
-) -> Result<(Latencies, Latencies), End> {
+) -> Result<(Latencies, Latencies), Stop> {
     let half = plan.length / 2 / plan.unit * plan.unit;
     let block = BLOCK.max(spans.range.logical_block);
     let (mut without, mut with) = (Gathered::default(), Gathered::default());

@@ -10,6 +10,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 const MAGIC: &[u8] = b"zerocap-journal 1\n";
+/// Bytes of SHA-256.
+const DIGEST: usize = 32;
+/// Bytes of one read of the file; magic and header are shorter.
+const PIECE: u64 = 1 << 20;
 
 /// What the content belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,33 +55,44 @@ impl Header {
     }
 }
 
-/// A finished journal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Journal {
+/// A finished journal. Its content stays in the file, and is read in pieces.
+pub struct Journal<'a> {
     /// What the content belongs to.
     pub header: Header,
-    /// The content of the spans, one after the other.
-    pub content: Vec<u8>,
+    files: &'a dyn Durable,
+    name: String,
+    /// Where the content begins in the file.
+    content: u64,
 }
 
-impl Journal {
-    /// The content of one span by its number.
-    pub fn span(&self, index: usize) -> Option<&[u8]> {
-        let start: u64 = self.header.spans.iter().take(index).map(|(_, length)| length).sum();
-        let length = self.header.spans.get(index)?.1;
-        self.content.get(start as usize..(start + length) as usize)
+impl Journal<'_> {
+    /// A piece of the content, by its place among all spans one after the other.
+    pub fn piece(&self, from: u64, length: u64) -> Result<Vec<u8>> {
+        let bytes = self.files.part(&self.name, self.content + from, length)?.unwrap_or_default();
+        // Past the content stands the digest.
+        if bytes.len() as u64 != length || from + length > self.header.content_bytes() {
+            let path = self.files.shown(&self.name).display().to_string();
+            return Err(Error::Malformed { path, what: format!("no {length} bytes of content at {from}") });
+        }
+        Ok(bytes)
+    }
+}
+
+impl std::fmt::Debug for Journal<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Journal").field("name", &self.name).field("header", &self.header).finish_non_exhaustive()
     }
 }
 
 /// What a journal file is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Read {
+#[derive(Debug)]
+pub enum Read<'a> {
     /// There is none.
     None,
     /// It was never finished: nothing was written to the device under it.
     Unfinished,
     /// It is whole.
-    Whole(Box<Journal>),
+    Whole(Box<Journal<'a>>),
 }
 
 /// Writes a journal piece by piece; `next` gives the content of each span in order.
@@ -121,26 +136,38 @@ fn append(
     files.append(name, &digest.finalize())
 }
 
-/// Reads a journal and checks its digest.
-pub fn read(files: &dyn Durable, name: &str) -> Result<Read> {
-    let Some(bytes) = files.read(name)? else { return Ok(Read::None) };
-    let Some((body, digest)) = bytes.split_last_chunk::<32>() else { return Ok(Read::Unfinished) };
-    if Sha256::digest(body)[..] != digest[..] {
+/// Reads a journal piece by piece and checks its digest.
+pub fn read<'a>(files: &'a dyn Durable, name: &str) -> Result<Read<'a>> {
+    let (mut digest, mut last, mut length) = (Sha256::new(), Vec::new(), 0u64);
+    loop {
+        let Some(piece) = files.part(name, length, PIECE)? else { return Ok(Read::None) };
+        if piece.is_empty() {
+            break;
+        }
+        length += piece.len() as u64;
+        last.extend(piece);
+        // What may be the digest waits for what comes after it.
+        let body = last.len().saturating_sub(DIGEST);
+        digest.update(&last[..body]);
+        last.drain(..body);
+    }
+    if digest.finalize()[..] != last[..] {
         return Ok(Read::Unfinished);
     }
     let malformed =
         |what: &str| Error::Malformed { path: files.shown(name).display().to_string(), what: what.to_owned() };
     // From here on the digest fits: a form that cannot be read is another version's, not an unfinished one.
-    let rest = body
+    let head = files.part(name, 0, PIECE)?.unwrap_or_default();
+    let rest = head
         .strip_prefix(MAGIC)
         .ok_or_else(|| malformed("not a journal of this version; use the one that wrote it"))?;
     let line = rest.iter().position(|b| *b == b'\n').ok_or_else(|| malformed("no header line"))?;
     let header: Header = serde_json::from_slice(&rest[..line]).map_err(|e| malformed(&format!("header: {e}")))?;
-    let content = rest[line + 1..].to_vec();
-    if content.len() as u64 != header.content_bytes() {
+    let content = (MAGIC.len() + line + 1) as u64;
+    if length != content + header.content_bytes() + DIGEST as u64 {
         return Err(malformed("the content is not as long as the header says"));
     }
-    Ok(Read::Whole(Box::new(Journal { header, content })))
+    Ok(Read::Whole(Box::new(Journal { header, files, name: name.to_owned(), content })))
 }
 
 /// The header of a simulated device's journal.
@@ -171,20 +198,20 @@ mod tests {
     #[test]
     fn whole_or_unfinished_at_every_cut() {
         let header = simulated_header(7, 1 << 20, vec![(0, 1024), (4096, 512)]);
-        let content = |offset: u64, length: u64| Ok(vec![offset as u8 + 1; length as usize]);
+        let content = |_, length: u64| Ok(vec![1; length as usize]);
         let mut files = SimulatedDurable::default();
         write(&mut files, "j", &header, content).unwrap();
         let Read::Whole(journal) = read(&files, "j").unwrap() else { panic!("whole") };
         assert_eq!(journal.header, header);
-        assert_eq!(journal.span(1), Some(&[1u8; 512][..]));
-        assert_eq!(journal.span(2), None);
+        assert_eq!(journal.piece(1000, 100).unwrap(), [1; 100]);
+        assert!(journal.piece(1024, 513).is_err() && journal.piece(1537, 1).is_err(), "the digest is no content");
         let bytes = files.read("j").unwrap().unwrap();
         for end in (0..bytes.len()).step_by(97).chain([bytes.len() - 1]) {
             let mut cut = SimulatedDurable::default();
             cut.append("j", &bytes[..end]).unwrap();
-            assert_eq!(read(&cut, "j").unwrap(), Read::Unfinished, "{end}");
+            assert!(matches!(read(&cut, "j").unwrap(), Read::Unfinished), "{end}");
         }
-        assert_eq!(read(&files, "k").unwrap(), Read::None);
+        assert!(matches!(read(&files, "k").unwrap(), Read::None));
     }
 
     #[test]
@@ -199,7 +226,7 @@ mod tests {
         write_one(&mut files, 1).unwrap();
         assert!(write_one(&mut files, 2).is_err());
         let Read::Whole(journal) = read(&files, "j").unwrap() else { panic!("whole") };
-        assert_eq!(journal.content, [1; 512]);
+        assert_eq!(journal.piece(0, 512).unwrap(), [1; 512]);
     }
 
     #[test]

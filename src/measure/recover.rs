@@ -4,9 +4,10 @@
 //! any other one means that somebody wrote there since: nothing is put back and the journal stays. The whole range is
 //! looked at before the first write. The range comes from `scratch`, with its own proof.
 
+use crate::error::Error;
 use crate::machine::pattern::{self, UNIT};
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
-use crate::measure::journal::Journal;
+use crate::measure::journal::{Header, Journal};
 use crate::words::Method;
 
 /// Bytes looked at in one read.
@@ -40,13 +41,19 @@ pub enum Trust {
 }
 
 /// Puts the content back. `range` must be open on the port.
-pub fn put_back(port: &mut dyn Port, range: &ScratchRange, journal: &Journal, trust: Trust) -> Result<Outcome, Failed> {
+pub fn put_back(
+    port: &mut dyn Port,
+    range: &ScratchRange,
+    journal: &Journal<'_>,
+    trust: Trust,
+) -> Result<Outcome, Failed> {
     let mut todo: Vec<Todo> = Vec::new();
     let block = range.logical_block.max(UNIT as u64);
-    for (start, old) in chunks(journal) {
+    for Chunk { start, from, length } in chunks(&journal.header) {
+        let old = content(journal, from, length)?;
         // Nothing is joined across chunks: each lies in one journalled span.
         let first = todo.len();
-        let now = read(port, range, start, old.len() as u64)?;
+        let now = read(port, range, start, length)?;
         for (i, (have, want)) in now.chunks(UNIT).zip(old.chunks(UNIT)).enumerate() {
             let offset = start + (i * UNIT) as u64;
             if have == want {
@@ -69,8 +76,8 @@ pub fn put_back(port: &mut dyn Port, range: &ScratchRange, journal: &Journal, tr
         written += todo.length;
         restore(port, range, journal, &todo)?;
     }
-    for (start, old) in chunks(journal) {
-        if read(port, range, start, old.len() as u64)? != old {
+    for Chunk { start, from, length } in chunks(&journal.header) {
+        if read(port, range, start, length)? != content(journal, from, length)? {
             let operation = format!("read back what was put back at byte {start}");
             return Err(Failed { operation, error: ActError::NotAllowed("it differs from the journal".to_owned()) });
         }
@@ -78,12 +85,33 @@ pub fn put_back(port: &mut dyn Port, range: &ScratchRange, journal: &Journal, tr
     Ok(Outcome::Back(written))
 }
 
-/// The journalled content in pieces of at most [`CHUNK`], with their offsets on the node.
-fn chunks(journal: &Journal) -> impl Iterator<Item = (u64, &[u8])> {
-    journal.header.spans.iter().enumerate().flat_map(|(i, (offset, _))| {
-        let content = journal.span(i).unwrap_or(&[]);
-        content.chunks(CHUNK as usize).enumerate().map(move |(n, piece)| (offset + n as u64 * CHUNK, piece))
+/// A piece of a journalled span.
+struct Chunk {
+    /// Its place on the node.
+    start: u64,
+    /// Its place in the journalled content.
+    from: u64,
+    /// Its bytes, at most [`CHUNK`].
+    length: u64,
+}
+
+/// The journalled spans in pieces.
+fn chunks(header: &Header) -> impl Iterator<Item = Chunk> + '_ {
+    let mut from = 0;
+    header.spans.iter().flat_map(move |(start, span)| {
+        let (start, span, before) = (*start, *span, from);
+        from += span;
+        (0..span.div_ceil(CHUNK)).map(move |n| {
+            let at = n * CHUNK;
+            Chunk { start: start + at, from: before + at, length: CHUNK.min(span - at) }
+        })
     })
+}
+
+fn content(journal: &Journal<'_>, from: u64, length: u64) -> Result<Vec<u8>, Failed> {
+    let failed =
+        |e: Error| Failed { operation: "read the journal".to_owned(), error: ActError::NotAllowed(e.to_string()) };
+    journal.piece(from, length).map_err(failed)
 }
 
 /// What is to be put back by one call.
@@ -119,15 +147,14 @@ fn failed(what: &str, offset: u64, error: ActError) -> Failed {
 
 /// Puts one span back. Where the device provisions thinly, zeroes are put back by a punch that is checked by reading, so
 /// that they do not stay mapped; a device that does not punch gets them written.
-fn restore(port: &mut dyn Port, range: &ScratchRange, journal: &Journal, todo: &Todo) -> Result<(), Failed> {
+fn restore(port: &mut dyn Port, range: &ScratchRange, journal: &Journal<'_>, todo: &Todo) -> Result<(), Failed> {
     let (offset, length) = (todo.offset, todo.length);
-    let Some(bytes) = content_at(journal, offset, length) else {
-        return Err(failed(
-            "find the journalled content of",
-            offset,
-            ActError::NotAllowed("it is not journalled".to_owned()),
-        ));
+    let chunk = chunks(&journal.header).find(|c| c.start <= offset && offset + length <= c.start + c.length);
+    let Some(chunk) = chunk else {
+        let why = ActError::NotAllowed("it is not journalled".to_owned());
+        return Err(failed("find the journalled content of", offset, why));
     };
+    let bytes = content(journal, chunk.from + (offset - chunk.start), length)?;
     if todo.zeroes {
         let punched = port.act(range, &Act::Zero { method: Method::PunchHole, offset, length }).value.is_ok();
         let check = Act::Verify { offset, length, fill: Fill::Zeroes };
@@ -139,12 +166,4 @@ fn restore(port: &mut dyn Port, range: &ScratchRange, journal: &Journal, todo: &
         Ok(_) => Ok(()),
         Err(e) => Err(failed("write back", offset, e)),
     }
-}
-
-fn content_at(journal: &Journal, offset: u64, length: u64) -> Option<Vec<u8>> {
-    journal.header.spans.iter().enumerate().find_map(|(i, (start, span))| {
-        let from = offset.checked_sub(*start)?;
-        let end = from.checked_add(length).filter(|end| end <= span)?;
-        Some(journal.span(i)?.get(from as usize..end as usize)?.to_vec())
-    })
 }

@@ -9,6 +9,21 @@ use crate::words::{Hazard, Method};
 /// The longest write of one act: what is put together in memory.
 const STEP: u64 = 16 * MIB;
 
+/// Why a span was not done to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// What ends the whole test.
+    End(End),
+    /// Its time is over.
+    Late,
+}
+
+impl From<End> for Stop {
+    fn from(end: End) -> Stop {
+        Stop::End(end)
+    }
+}
+
 /// A range that is open on a port, and the run's pattern.
 pub struct Spans<'a> {
     /// The port.
@@ -21,6 +36,8 @@ pub struct Spans<'a> {
     pub trial: u64,
     /// Bytes written so far.
     pub written: u64,
+    /// No further step of a span begins from then on, by the port's clock.
+    pub until: Option<Nanos>,
 }
 
 impl Spans<'_> {
@@ -35,12 +52,20 @@ impl Spans<'_> {
         })
     }
 
+    fn in_time(&self) -> Result<(), Stop> {
+        match self.until {
+            Some(until) if self.port.now() >= until => Err(Stop::Late),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes the pattern over a span. Gives the time.
-    pub fn write(&mut self, offset: u64, length: u64, method: Method) -> Result<Nanos, End> {
+    pub fn write(&mut self, offset: u64, length: u64, method: Method) -> Result<Nanos, Stop> {
         self.trial += 1;
         let fill = Fill::Pattern { seed: self.seed, trial: self.trial };
         let mut took = 0;
         for (offset, length) in steps(offset, length) {
+            self.in_time()?;
             let operation = format!("write at byte {offset}");
             took += self.act(&operation, method, &Act::Write { offset, length, fill })?.0 .0;
             self.written += length;
@@ -49,9 +74,10 @@ impl Spans<'_> {
     }
 
     /// Zeroes a span, one call for each piece, and reads it back. Gives the time of the zeroing.
-    pub fn zero(&mut self, method: Method, offset: u64, length: u64, piece: u64) -> Result<Nanos, End> {
+    pub fn zero(&mut self, method: Method, offset: u64, length: u64, piece: u64) -> Result<Nanos, Stop> {
         let mut took = 0;
         for (offset, length) in pieces(offset, length, piece) {
+            self.in_time()?;
             let act = Act::Zero { method, offset, length };
             let operation = format!("{method} of {length} bytes at byte {offset}");
             let timed = self.act(&operation, method, &act);
@@ -60,9 +86,9 @@ impl Spans<'_> {
                 // It was answered before by smaller ones: an error now is the device's, and not a limit's.
                 Err(End::Failed(operation, error @ ActError::Os(_))) => {
                     let text = format!("{operation}: {error}");
-                    return Err(End::Wrong(Wrong { hazard: Hazard::ZeroingError, method, text }));
+                    return Err(End::Wrong(Wrong { hazard: Hazard::ZeroingError, method, text }).into());
                 }
-                Err(end) => return Err(end),
+                Err(end) => return Err(end.into()),
             };
         }
         self.verify(method, offset, length)?;
@@ -70,12 +96,13 @@ impl Spans<'_> {
     }
 
     /// Reads zeroes back.
-    pub fn verify(&mut self, method: Method, offset: u64, length: u64) -> Result<(), End> {
+    pub fn verify(&mut self, method: Method, offset: u64, length: u64) -> Result<(), Stop> {
         for (offset, length) in steps(offset, length) {
+            self.in_time()?;
             let act = Act::Verify { offset, length, fill: Fill::Zeroes };
             if let (_, Done::Mismatch(at)) = self.act(&format!("read back at byte {offset}"), method, &act)? {
                 let text = format!("{method} reported success, old data is read at byte {at}");
-                return Err(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text }));
+                return Err(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text }).into());
             }
         }
         Ok(())

@@ -23,7 +23,7 @@ pub const SEGMENTS: u64 = 4;
 /// The byte budget pays for the writes (W2) of so many pairs: in segments of 16 MiB the 512 MiB of the default.
 const BUDGET_PAIRS: u64 = 32;
 /// Fewer pairs than this decide nothing, whatever they say.
-const LEAST_PAIRS: u64 = 13;
+pub const LEAST_PAIRS: u64 = 13;
 
 /// The times of one pair.
 struct Pair {

@@ -67,7 +67,11 @@ fn beside(d: &Document) -> Vec<(&'static str, String)> {
         let long = deep
             .command_bytes
             .map_or_else(String::new, |b| format!("; one command of {} is zero to its end", human_bytes(b)));
-        rows.push(("deep", format!("{} at a stretch: zeroing {zero}, writing {write}{long}", human_bytes(deep.bytes))));
+        let bytes = human_bytes(deep.bytes);
+        rows.push(match &deep.incomplete {
+            Some(why) => ("deep", format!("{bytes} at a stretch: not known, {why}")),
+            None => ("deep", format!("{bytes} at a stretch: zeroing {zero}, writing {write}{long}")),
+        });
     }
     rows
 }

@@ -242,9 +242,9 @@ impl Document {
             claims: verdict.claims.iter().map(Into::into).collect(),
             findings: verdict.findings.iter().map(Into::into).collect(),
             tunables: verdict.wants.iter().map(Into::into).collect(),
-            overwrite: m.and_then(|m| m.overwrite.clone()),
+            overwrite: verdict.overwrite.clone(),
             interference: m.and_then(|m| m.interference),
-            deep: m.and_then(|m| m.deep),
+            deep: m.and_then(|m| m.deep.clone()),
             measured: m.map(Into::into),
             initial_state: facts.initial.into(),
         }

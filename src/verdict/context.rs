@@ -5,7 +5,7 @@ use crate::device::Kind;
 use crate::facts::scsi_rows::{ROTATION_FIRST_RATE, ROTATION_LAST_RATE, ROTATION_NONE};
 use crate::facts::{Bus, Facts};
 use crate::policy::Policy;
-use crate::verdict::measurement::{Measurement, RecordedHazard};
+use crate::verdict::measurement::{Measurement, Overwrite, RecordedHazard};
 use crate::verdict::{fingerprint, Verdict};
 use crate::words::Class;
 
@@ -64,12 +64,14 @@ impl<'a> MemberView<'a> {
 /// What a kept measurement is worth now.
 #[derive(Debug, Clone)]
 pub enum Kept<'a> {
-    /// There is none, or it may not be used since its identity is shared.
+    /// There is none of use: its identity may be shared.
     None,
     /// Its fingerprint holds.
     Holds(&'a Measurement),
     /// Its fingerprint does not hold; the keys that changed, in words.
     Stale(&'a Measurement, Vec<String>),
+    /// Its fingerprint holds, but it is without a test: it says nothing of the class.
+    Beside(&'a Measurement),
 }
 
 /// What a rule looks at.
@@ -100,12 +102,24 @@ impl<'a> Ctx<'a> {
     ) -> Self {
         let kept = match measurement {
             Some(m) if !context.shared => match fingerprint::changes(m, facts) {
+                changed if m.is_without_test() => match changed.is_empty() {
+                    true => Kept::Beside(m),
+                    false => Kept::None,
+                },
                 changed if changed.is_empty() => Kept::Holds(m),
                 changed => Kept::Stale(m, changed),
             },
             _ => Kept::None,
         };
         Ctx { facts, members, file: measurement, kept, policy, context }
+    }
+
+    /// What synchronous writes into files gain, where the fingerprint holds.
+    pub fn overwrite(&self) -> Option<&'a Overwrite> {
+        match self.kept {
+            Kept::Holds(m) | Kept::Beside(m) => m.overwrite.as_ref(),
+            _ => None,
+        }
     }
 
     /// The measurement where its fingerprint holds.

@@ -46,6 +46,7 @@ pub fn decide(
         expected,
         reason: answer.reason,
         measurement: answer.measurement,
+        overwrite: ctx.overwrite().cloned(),
         claims: claims(facts),
         findings: found,
         wants,
@@ -181,6 +182,11 @@ fn derived(c: &Ctx<'_>, found: &[Finding]) -> Option<Answer> {
 
 fn unknown(c: &Ctx<'_>) -> Answer {
     let reason = match &c.kept {
+        // That there could be no test is an answer, and is kept so that nobody tries again at each event.
+        Kept::Beside(m) if m.inconclusive.is_some() => {
+            let why = m.inconclusive.as_deref().map(crate::device::display::escape_str).unwrap_or_default();
+            return Answer::new(Class::Unknown, None, format!("not tested: {why}")).with(Some(m));
+        }
         Kept::Stale(_, changed) => format!("the measurement is stale: {}", changed.join("; ")),
         _ if c.context.shared => "its identity is shared with another device".to_owned(),
         _ => "not measured".to_owned(),

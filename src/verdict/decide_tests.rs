@@ -139,6 +139,55 @@ fn a_stale_or_shared_measurement_is_not_used() {
 }
 
 #[test]
+fn what_is_kept_without_a_test_is_no_measurement() {
+    let facts = disk("4096\n");
+    let untested = |scratch: &str, why: Option<&str>| Measurement {
+        scratch: scratch.to_owned(),
+        inconclusive: why.map(str::to_owned),
+        speedup: None,
+        trials: 0,
+        ..measurement(&facts, Class::Unknown, 1.0)
+    };
+    let overwrite = crate::verdict::measurement::Overwrite {
+        at: "2026-11-30T08:00:00Z".to_owned(),
+        filesystem: "ext4".to_owned(),
+        unwritten: Some(1),
+        write_zeroes: Some(3),
+        written: Some(3),
+        gain: Some(3.0),
+        zero_bytes_per_second: None,
+        verified: None,
+        lacks: None,
+    };
+    let coarse = untested("range", Some("4 segments do not fit"));
+    let files = Measurement { overwrite: Some(overwrite.clone()), ..untested("dir", None) };
+    let model = ModelEntry { class: Class::Slow, from: "hwdb".to_owned() };
+    let entry = Context { model: Some(model), ..Context::default() };
+    for m in [&coarse, &files] {
+        // It stands in nobody's way.
+        assert_eq!(judge(&facts, Some(m), &Policy::default(), &entry), (Class::Slow, Some(Basis::Model)));
+    }
+    let alone = |m: &Measurement| decide(&facts, &[], Some(m), &Policy::default(), &Context::default());
+    let verdict = alone(&coarse);
+    assert_eq!((verdict.class, verdict.basis), (Class::Unknown, None));
+    assert_eq!(verdict.reason, "not tested: 4 segments do not fit");
+    assert!(verdict.measurement.is_some(), "so that no event asks for the test again");
+    let verdict = alone(&files);
+    assert_eq!((verdict.class, verdict.reason.as_str()), (Class::Unknown, "not measured"));
+    assert_eq!((verdict.overwrite, verdict.measurement), (Some(overwrite.clone()), None));
+    // Beside a pin, a hazard or no offload it is told all the same.
+    let verdict = decide(&facts, &[], Some(&files), &pinned(Class::Fast), &Context::default());
+    assert_eq!((verdict.class, verdict.overwrite), (Class::Fast, Some(overwrite)));
+    // Of another device, firmware or path it says nothing, and that is no stale measurement.
+    let mut other = files;
+    other.fingerprint_of.insert("firmware".to_owned(), "2".to_owned());
+    other.fingerprint = fingerprint::digest(&other.fingerprint_of);
+    let verdict = alone(&other);
+    assert_eq!((verdict.reason.as_str(), verdict.overwrite), ("not measured", None));
+    assert!(verdict.findings.iter().all(|f| f.code != FindingCode::MeasurementStale));
+}
+
+#[test]
 fn another_threshold_asks_the_interval() {
     let now = disk("8388608");
     let policy = |fast_ratio| Policy { fast_ratio, ..Policy::default() };

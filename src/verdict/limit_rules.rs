@@ -12,6 +12,9 @@ const NLB_BLOCKS: u64 = 1 << 16;
 /// `queue_var_store` takes no number of this size or more.
 pub const KNOB_LIMIT: u64 = 4 * GIB;
 
+/// A deallocation granularity over this is large, in bytes.
+pub const GRANULARITY_LARGE: u64 = MIB;
+
 /// The hardware limit that stays when the kernel withdraws the offload.
 fn withdrawn(facts: &Facts) -> Option<u64> {
     facts.queue.unmap_hw.get().filter(|hw| *hw > 0 && facts.queue.write_zeroes_max.is(0))
@@ -81,7 +84,7 @@ pub fn limit_beyond_nlb(c: &Ctx<'_>) -> Option<String> {
 /// The deallocation granularity is over 1 MiB: the largest of the sources known in bytes.
 pub fn granularity_large(c: &Ctx<'_>) -> Option<String> {
     let largest = granularity(c.facts)?;
-    (largest > MIB).then(|| format!("the deallocation granularity is {}", human_bytes(largest)))
+    (largest > GRANULARITY_LARGE).then(|| format!("the deallocation granularity is {}", human_bytes(largest)))
 }
 
 /// The largest deallocation granularity that is known; a block of unknown size counts as 512 bytes.

@@ -85,6 +85,16 @@ pub struct Measurement {
     pub inconclusive: Option<String>,
 }
 
+/// [`Measurement::scratch`] of what was measured in files alone.
+pub const DIR: &str = "dir";
+
+impl Measurement {
+    /// Whether no test of the device was made: this says only what its files gain, or why there could be no test.
+    pub fn is_without_test(&self) -> bool {
+        self.scratch == DIR || self.bytes_written == 0 && self.inconclusive.is_some()
+    }
+}
+
 fn usual_ratio() -> f64 {
     2.0
 }
@@ -204,11 +214,11 @@ pub struct Latencies {
 }
 
 /// One long span, written and zeroed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Deep {
     /// Its bytes.
     pub bytes: u64,
-    /// Bytes per second.
+    /// Bytes per second; this and what follows is null where the span was not done to its end.
     pub write_bytes_per_second: Option<u64>,
     /// Bytes per second.
     pub zero_bytes_per_second: Option<u64>,
@@ -216,6 +226,9 @@ pub struct Deep {
     pub ratio: Option<f64>,
     /// Of one command over more than 65536 blocks, read back as zero to its end; null where the limit allows none.
     pub command_bytes: Option<u64>,
+    /// Why the span was not done to its end; null where it was.
+    #[serde(default)]
+    pub incomplete: Option<String>,
 }
 
 /// A hazard and where it was seen.

@@ -8,7 +8,7 @@ pub mod expected;
 pub mod findings;
 pub mod fingerprint;
 mod kept_rules;
-mod limit_rules;
+pub mod limit_rules;
 pub mod measurement;
 pub mod wants;
 
@@ -30,6 +30,8 @@ pub struct Verdict {
     pub reason: String,
     /// The measurement that the class rests on, where its fingerprint still holds.
     pub measurement: Option<Measurement>,
+    /// What synchronous writes into files of the device gain: no part of the class, and there whatever that is.
+    pub overwrite: Option<measurement::Overwrite>,
     /// Coded remarks.
     pub findings: Vec<Finding>,
     /// What device and kernel claim.

@@ -109,7 +109,7 @@ pub fn keep(files: &mut dyn Durable, port: &mut dyn Port, range: &ScratchRange, 
 }
 
 /// The journal, which must be whole.
-pub fn kept(files: &dyn Durable) -> Result<Journal> {
+pub fn kept(files: &dyn Durable) -> Result<Journal<'_>> {
     match journal::read(files, JOURNAL)? {
         journal::Read::Whole(journal) => Ok(*journal),
         other => Err(refused("read the journal", format!("{other:?}"))),
@@ -117,7 +117,7 @@ pub fn kept(files: &dyn Durable) -> Result<Journal> {
 }
 
 /// Puts the journalled content back.
-pub fn restore(port: &mut dyn Port, range: &ScratchRange, journal: &Journal, trust: Trust) -> Result<Back> {
+pub fn restore(port: &mut dyn Port, range: &ScratchRange, journal: &Journal<'_>, trust: Trust) -> Result<Back> {
     put_back(port, range, journal, trust).map_err(|Failed { operation, error }| refused(&operation, error))
 }
 

@@ -4,21 +4,22 @@
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
 use crate::facts::path::{self, Can, OnPath, Place};
-use crate::facts::{Depth, Facts};
+use crate::facts::Facts;
 use crate::jobs::intent::{self, Intent};
 use crate::jobs::measure::attend::Listener;
 use crate::jobs::measure::{deadline, Answer, Request};
-use crate::jobs::{kept, picture, publish, Env};
+use crate::jobs::record_result::{self, Conditions};
+use crate::jobs::{kept, publish, Env};
 use crate::machine::child::ChildPort;
+use crate::machine::clock;
 use crate::machine::file_acts::free_bytes;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::lookup::{self, Located, What};
 use crate::machine::port::{ActError, ScratchRange};
-use crate::machine::{clock, trigger};
 use crate::measure::overwrite::{self, Outcome, Plan, AREA, AREAS};
 use crate::measure::scratch::{self, Where};
 use crate::units::{human_bytes, rate, Nanos};
-use crate::verdict::measurement::Overwrite;
+use crate::verdict::measurement::{Overwrite, DIR};
 
 /// Bytes of the file.
 const LENGTH: u64 = AREA * AREAS;
@@ -63,7 +64,7 @@ pub(super) fn run(
     if let Some(at) = outcome.old_data {
         listener.remark(&format!("{}: after zeroing a file, old data is read at its byte {at}", facts.device.node()));
     }
-    keep(env, facts, overwrite, listener)
+    keep(env, facts, &checked, overwrite, listener)
 }
 
 fn check(env: &Env, facts: &Facts, located: &Located) -> Result<Checked> {
@@ -171,21 +172,23 @@ fn form(checked: &Checked, outcome: &Outcome) -> Overwrite {
     }
 }
 
-/// Beside a measurement of the device it is kept; without one there is nothing yet that it could stand beside.
-fn keep(env: &Env, facts: &Facts, overwrite: Overwrite, listener: &mut dyn Listener) -> Result<Answer> {
-    let mut remark = |text: &str| listener.remark(text);
-    let kept = kept::load(env, facts)?;
-    if let Some(mut measurement) = kept {
-        measurement.overwrite = Some(overwrite.clone());
-        kept::save(env, facts, &measurement)?;
-    }
-    let device = &facts.device;
-    let picture = picture::of(env, env.port().as_mut(), device, Depth::Claims, &mut remark);
-    publish::write(env, device.devnum, &picture.document)?;
-    if let Err(e) = trigger::change(device) {
-        remark(&e.to_string());
-    }
-    let mut document = picture.document;
+/// It is kept beside a measurement of the device, or alone: then it says nothing of the class.
+fn keep(
+    env: &Env,
+    facts: &Facts,
+    checked: &Checked,
+    overwrite: Overwrite,
+    listener: &mut dyn Listener,
+) -> Result<Answer> {
+    let alone = || {
+        let conditions = Conditions::without_test(overwrite.at.clone(), DIR, checked.lines.clone());
+        record_result::blank(facts, &conditions)
+    };
+    let mut measurement = kept::load(env, facts)?.unwrap_or_else(alone);
+    measurement.overwrite = Some(overwrite.clone());
+    kept::save(env, facts, &measurement)?;
+    let mut document = publish::with_event(env, &facts.device, &mut |text| listener.remark(text))?;
+    // What was just measured is told, also where a stale measurement beside it, or a shared identity, hides it later.
     document.overwrite = Some(overwrite);
     Ok(Answer::Verdict(Box::new(document)))
 }

@@ -3,7 +3,7 @@
 use crate::jobs::measure::plan::Prepared;
 use crate::machine::port::{Port, ScratchRange};
 use crate::measure::outcome::{End, Outcome};
-use crate::measure::spans::Spans;
+use crate::measure::spans::{Spans, Stop};
 use crate::measure::{deep, interference};
 use crate::units::{rate, Nanos};
 use crate::verdict::measurement::{Beside, Deep, Interference, Latencies};
@@ -12,7 +12,7 @@ use crate::verdict::measurement::{Beside, Deep, Interference, Latencies};
 const TRIALS: u64 = 1 << 40;
 
 /// What came of them.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Extras {
     pub(super) interference: Option<Interference>,
     pub(super) deep: Option<Deep>,
@@ -31,10 +31,21 @@ pub(super) fn run(
         return extras;
     }
     let unit = prepared.plan.unit;
-    let mut spans = Spans { port, range, seed: prepared.plan.seed, trial: TRIALS, written: 0 };
-    let mut both = || -> Result<(), End> {
+    let mut spans = Spans { port, range, seed: prepared.plan.seed, trial: TRIALS, written: 0, until: None };
+    let mut both = || -> Result<(), Stop> {
         if let Some(plan) = &prepared.deep {
-            extras.deep = Some(deep_form(deep::run(&mut spans, plan, unit)?));
+            // A time of its own, as long as that of the pairs: what these left may be next to nothing.
+            spans.until = Some(Nanos(spans.port.now().0.saturating_add(max_time.0)));
+            extras.deep = Some(match deep::run(&mut spans, plan, unit) {
+                Ok(outcome) => deep_form(outcome),
+                Err(Stop::Late) => Deep {
+                    bytes: plan.length,
+                    incomplete: Some("the time budget was spent".to_owned()),
+                    ..Deep::default()
+                },
+                Err(end) => return Err(end),
+            });
+            spans.until = None;
         }
         if prepared.interference {
             let (start, length) = (prepared.plan.start, prepared.plan.length);
@@ -43,7 +54,7 @@ pub(super) fn run(
         }
         Ok(())
     };
-    if let Err(end) = both() {
+    if let Err(Stop::End(end)) = both() {
         outcome.end = end;
     }
     outcome.bytes_written += spans.written;
@@ -57,6 +68,7 @@ fn deep_form(d: deep::Outcome) -> Deep {
         zero_bytes_per_second: rate(d.bytes, d.zero),
         ratio: (d.zero.0 > 0).then(|| d.write.0 as f64 / d.zero.0 as f64),
         command_bytes: d.command,
+        incomplete: None,
     }
 }
 

@@ -7,7 +7,7 @@ pub(super) mod modes;
 
 use crate::device::Devnum;
 use crate::error::{Error, Result};
-use crate::facts::{Depth, Facts};
+use crate::facts::Facts;
 use crate::jobs::intent::{self, Intent};
 use crate::jobs::measure::allocation::{self, Allocation};
 use crate::jobs::measure::attend::{Attendant, Attended, Attention, Listener};
@@ -15,19 +15,20 @@ use crate::jobs::measure::extras;
 use crate::jobs::measure::limits::{self, Limits};
 use crate::jobs::measure::plan::{self, Prepared};
 use crate::jobs::record_result::{self, Conditions};
-use crate::jobs::{kept, picture, publish, Env};
+use crate::jobs::{kept, publish, Env};
 use crate::machine::child::ChildPort;
+use crate::machine::clock;
 use crate::machine::durable::{Durable, LiveDurable};
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::{Act, ActError, Done, Port};
-use crate::machine::{clock, trigger};
-use crate::measure::journal::{self, Header, Journal};
+use crate::measure::journal::{self, Header};
 use crate::measure::outcome::{End, Outcome};
 use crate::measure::recover::{self, Trust};
 use crate::measure::scratch::Proof;
 use crate::measure::trial;
 use crate::output::Document;
 use crate::verdict::measurement::TestFinding;
+use crate::words::Class;
 use rustix::io::Errno;
 
 /// What a test works on.
@@ -200,8 +201,16 @@ impl<'a> Guarded<'a> {
     fn keep(&mut self, outcome: &Outcome) -> Result<()> {
         let (env, facts) = (self.on.env, self.on.facts);
         let mut measurement = record_result::of_run(facts, &self.conditions, outcome);
-        // What was found in files of this device is not asked anew here.
-        if let Ok(Some(before)) = kept::load(env, facts) {
+        self.found.clone_from(&measurement.findings);
+        if let Some(before) = kept::load(env, facts).ok().flatten() {
+            // What can decide nothing takes no hazard back either.
+            if before.hazard.is_some()
+                && measurement.class == Class::Unknown
+                && u64::from(measurement.trials) < trial::LEAST_PAIRS
+            {
+                return Ok(());
+            }
+            // What was found in files of this device is not asked anew here.
             measurement.overwrite = before.overwrite;
             // A test in the mode that an earlier one chose speaks of that mode, which stays wanted.
             let now = facts.scsi().and_then(|s| s.zeroing_mode.known());
@@ -209,7 +218,6 @@ impl<'a> Guarded<'a> {
                 (measurement.zeroing_mode, measurement.modes) = (before.zeroing_mode, before.modes);
             }
         }
-        self.found.clone_from(&measurement.findings);
         kept::save(env, facts, &measurement).map(drop)
     }
 
@@ -235,9 +243,17 @@ impl<'a> Guarded<'a> {
     }
 
     fn put_back(&mut self, outcome: &Outcome) -> Result<()> {
-        let journal = self.read_journal()?;
         let again = "run `zerocap recover` once the device answers again";
-        match recover::put_back(&mut self.port, &self.on.proof.range, &journal, Trust::Held) {
+        let back = match journal::read(&self.files, &self.journal_name)? {
+            journal::Read::Whole(journal) => {
+                recover::put_back(&mut self.port, &self.on.proof.range, &journal, Trust::Held)
+            }
+            _ => {
+                let what = "the journal is gone or damaged".to_owned();
+                return Err(Error::Malformed { path: self.journal_path(), what });
+            }
+        };
+        match back {
             Ok(recover::Outcome::Back(bytes)) => {
                 self.conditions.put_back = bytes;
                 Ok(())
@@ -250,13 +266,6 @@ impl<'a> Guarded<'a> {
                 self.keep(outcome)?;
                 Err(self.not_put_back(format!("{}: {}; {again}", e.operation, e.error)))
             }
-        }
-    }
-
-    fn read_journal(&self) -> Result<Box<Journal>> {
-        match journal::read(&self.files, &self.journal_name)? {
-            journal::Read::Whole(journal) => Ok(journal),
-            _ => Err(Error::Malformed { path: self.journal_path(), what: "the journal is gone or damaged".to_owned() }),
         }
     }
 
@@ -283,17 +292,12 @@ impl<'a> Guarded<'a> {
     }
 
     fn publish(&self, listener: &mut dyn Listener) -> Result<Box<Document>> {
-        let (env, device) = (self.on.env, &self.on.facts.device);
         let mut remark = |text: &str| listener.remark(text);
-        let picture = picture::of(env, env.port().as_mut(), device, Depth::Claims, &mut remark);
-        publish::write(env, device.devnum, &picture.document)?;
+        let document = publish::with_event(self.on.env, &self.on.facts.device, &mut remark)?;
         // A test that took the offload away leaves a device whose verdict no longer speaks of the test.
-        let told = |f: &&TestFinding| picture.document.findings.iter().any(|told| told.code == f.code);
+        let told = |f: &&TestFinding| document.findings.iter().any(|told| told.code == f.code);
         self.found.iter().filter(|f| !told(f)).for_each(|f| remark(&format!("{}: {}", f.code, f.text)));
-        if let Err(e) = trigger::change(device) {
-            remark(&e.to_string());
-        }
-        Ok(Box::new(picture.document))
+        Ok(Box::new(document))
     }
 
     fn journal_path(&self) -> String {

@@ -15,6 +15,7 @@ use crate::measure::scratch::Proof;
 use crate::measure::trial::{Plan, SEGMENTS};
 use crate::policy::Policy;
 use crate::units::{Nanos, MIB};
+use crate::verdict::limit_rules::GRANULARITY_LARGE;
 use crate::words::Method;
 use std::path::{Path, PathBuf};
 
@@ -41,11 +42,33 @@ pub(super) struct Prepared {
     pub(super) journalled: u64,
 }
 
+/// What is to be done.
+pub(super) enum Intended {
+    /// A test.
+    Test(Box<Prepared>),
+    /// None: the deallocation granularity is too large for range and budget. In words.
+    TooCoarse(String),
+}
+
 /// Settles it, or says why nothing is tested.
-pub(super) fn of(env: &Env, request: &Request, facts: &Facts, policy: &Policy, proof: &Proof) -> Result<Prepared> {
+pub(super) fn of(env: &Env, request: &Request, facts: &Facts, policy: &Policy, proof: &Proof) -> Result<Intended> {
     let not_safe = |why: String| Error::NotSafe { device: facts.device.node(), why };
-    let (unit, start, length) = Plan::span(&proof.range, granularity(facts), proof.limit)
-        .map_err(|why| not_safe(format!("{why}; give a larger scratch")))?;
+    let modes = if request.tune { modes::candidates(facts) } else { Vec::new() };
+    if request.tune && modes.is_empty() {
+        return Err(Error::Usage(format!(
+            "{} claims no zeroing_mode that could be tried (only SCSI disks with a zeroing offload have any); leave out --tune",
+            facts.device.node()
+        )));
+    }
+    // Of several modes each gets its part.
+    let max_bytes = request.max_bytes / modes.len().max(1) as u64;
+    let unit = Plan::unit(&proof.range, granularity(facts));
+    let (start, length) = match Plan::span(&proof.range, unit, proof.limit, max_bytes) {
+        Ok(span) => span,
+        // With a small granularity it is the request that is too small.
+        Err(why) if unit > GRANULARITY_LARGE => return Ok(Intended::TooCoarse(why)),
+        Err(why) => return Err(not_safe(format!("{why}; give a larger scratch or --max-bytes"))),
+    };
     let journal = request.journal.clone().unwrap_or_else(|| env.roots.var().join("journal"));
     let place = journal_allowed(env, &journal, request.journal.is_some(), &facts.device).map_err(not_safe)?;
     let plan = Plan {
@@ -60,13 +83,6 @@ pub(super) fn of(env: &Env, request: &Request, facts: &Facts, policy: &Policy, p
         first_trial: 0,
         screened: SCREENED,
     };
-    let modes = if request.tune { modes::candidates(facts) } else { Vec::new() };
-    if request.tune && modes.is_empty() {
-        return Err(Error::Usage(format!(
-            "{} claims no zeroing_mode that could be tried (only SCSI disks with a zeroing offload have any); leave out --tune",
-            facts.device.node()
-        )));
-    }
     let limit = facts.queue.write_zeroes_max.get().unwrap_or(0);
     let deep = request.deep.then(|| deep::Plan::of(&proof.range, start, unit, proof.limit, limit));
     // The longest call decides.
@@ -75,7 +91,8 @@ pub(super) fn of(env: &Env, request: &Request, facts: &Facts, policy: &Policy, p
     let deadline = request.deadline.map_or_else(own, Nanos::from_secs);
     let journalled = deep.map_or(0, |d| d.length).max(length);
     let interference = request.interference;
-    Ok(Prepared { plan, journal, place, deadline, modes, deep, interference, journalled })
+    let prepared = Prepared { plan, journal, place, deadline, modes, deep, interference, journalled };
+    Ok(Intended::Test(Box::new(prepared)))
 }
 
 /// Methods that the run leaves out, and why.
@@ -104,9 +121,15 @@ pub(super) fn granularity(facts: &Facts) -> u64 {
 }
 
 /// The proof and the plan, for a dry run.
-pub(super) fn lines(request: &Request, proof: &Proof, prepared: &Prepared) -> Vec<String> {
-    let Prepared { plan, journal, place, deadline, modes, deep, journalled, .. } = prepared;
+pub(super) fn lines(request: &Request, proof: &Proof, intended: &Intended) -> Vec<String> {
     let mut lines = proof.checks.clone();
+    let Prepared { plan, journal, place, deadline, modes, deep, journalled, .. } = match intended {
+        Intended::Test(prepared) => &**prepared,
+        Intended::TooCoarse(why) => {
+            lines.push(format!("would test nothing and answer unknown, granularity-large: {why}"));
+            return lines;
+        }
+    };
     lines.extend([
         format!("would use bytes {}+{} of {} in {SEGMENTS} segments", plan.start, plan.length, proof.range.node),
         format!("would journal {journalled} bytes from there in {} ({place})", journal.display()),

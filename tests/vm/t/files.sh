@@ -24,6 +24,9 @@ for fs in ext xfs; do
     note "$(json 'd["overwrite"]' <<<"$OUT")"
     check_eq "$(json 'all(d["overwrite"][k] > 0 for k in ("unwritten", "write_zeroes", "written", "gain", "zero_bytes_per_second"))' <<<"$OUT")" True "$fs: all figures are there"
     check_eq "$(json 'd["class"], d["basis"], d["measured"]' <<<"$OUT")" "('unknown', None, None)" "$fs: no class comes of it"
+    settle
+    check_eq "$(zerocap show "/dev/$d" --json | json 'd[0]["class"], d[0]["measured"], d[0]["reason"], d[0]["overwrite"]["gain"] > 0')" "('unknown', None, 'not measured', True)" "$fs: it is kept without a test of the device"
+    check_eq "$(json 'd["overwrite"]["gain"] > 0' <"/run/zerocap/$(cat "/sys/block/$d/dev").json")" True "$fs: and published"
     check_eq "$(ls $dir)" file "$fs: no file is left"
     sync
     check_eq "$(df --output=used $dir | tail -1)" "$free" "$fs: no space is left used"
