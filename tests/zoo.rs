@@ -107,6 +107,8 @@ fn old_data_is_named_with_its_place() {
         let hazard = m.hazard.unwrap();
         assert_eq!((hazard.hazard, hazard.method), (Hazard::OldDataLeft, Some(Method::PunchHole)), "{name}");
         assert!(hazard.text.ends_with(place), "{name}: {}", hazard.text);
+        let what = if name == "ones" { "0xff is read" } else { "old data is read" };
+        assert!(hazard.text.contains(what), "{name}: {}", hazard.text);
         assert_eq!(outcome.write_ladder.len() + 1, calls, "{name}");
     }
 }
@@ -116,8 +118,8 @@ fn nothing_is_sent_after_a_call_that_was_not_answered() {
     let (outcome, port, _, _) = sim::measured(specimen("hangs").model, 1, SEGMENT);
     let End::Wrong(wrong) = &outcome.end else { panic!("{:?}", outcome.end) };
     assert_eq!(wrong.hazard, Hazard::NoAnswer);
-    // Open, four reads for the journal, one write, and the call.
-    assert_eq!(port.acts(), 7);
+    // Open, four reads for the journal, one write, the two blocks around, and the call.
+    assert_eq!(port.acts(), 9);
 }
 
 #[test]
@@ -209,7 +211,11 @@ fn what_is_zeroed_was_written_two_pairs_before() {
             places.insert(at);
             pairs += 1;
         }
-        assert_eq!(pairs, outcome.pairs.len() + 12, "four methods by a zeroing call are screened");
+        assert_eq!(
+            pairs,
+            outcome.pairs.len() + 13,
+            "four methods by a zeroing call are screened, and one is read twice"
+        );
         assert_eq!(places.len() as u64, SEGMENTS);
     }
 }

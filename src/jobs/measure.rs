@@ -4,6 +4,7 @@
 
 mod allocation;
 pub mod attend;
+mod below;
 pub mod deadline;
 mod directory;
 mod extras;
@@ -136,7 +137,7 @@ pub fn known(env: &Env, facts: &Facts, thin_ok: bool) -> Result<Known> {
     Ok(Known {
         zoned: facts.queue.zoned.known().is_some_and(|z| z != "none"),
         read_only: facts.names.read_only.is(true),
-        thin: facts.thin(),
+        thin: below::thin(env, facts),
         same_identity: picture::same_identity(env, facts)?,
         thin_ok,
         granularity: plan::granularity(facts),

@@ -9,6 +9,7 @@ use crate::jobs::{find, kept, measure, picture, publish, Env};
 use crate::machine::child::ChildPort;
 use crate::machine::disk::LockedDisk;
 use crate::machine::durable::{Durable, LiveDurable};
+use crate::machine::pattern::UNIT;
 use crate::machine::port::{Act, Port};
 use crate::machine::{clock, trigger};
 use crate::measure::journal::{self, Journal, Read};
@@ -116,6 +117,23 @@ fn one(env: &Env, files: &mut LiveDurable, name: &str) -> Result<String> {
     Ok(said)
 }
 
+/// What is said of a block that is not the test's, and what a person can do; `at`: byte of the whole device.
+fn foreign(node: &str, at: u64, ones: u64) -> String {
+    let seen = format!(
+        "byte {at} of the device was written by somebody else since; nothing was changed. If the new content is wanted, \
+         remove the journal"
+    );
+    if ones == 0 {
+        return seen;
+    }
+    let (seek, count) = (at / UNIT as u64, ones / UNIT as u64);
+    format!(
+        "{seen}. {ones} bytes from there read 0xff, as some devices do after zeroing: if nobody wrote that, write zeroes \
+         over it (dd if=/dev/zero of={node} bs={UNIT} seek={seek} count={count} conv=notrunc,fsync) and run \
+         `zerocap recover` again"
+    )
+}
+
 /// The child of this boot that did not answer and is still there.
 fn in_flight(env: &Env, word: &Intent) -> Option<u32> {
     let pid = word.left_behind.filter(|_| same_boot(env, Some(word)))?;
@@ -161,11 +179,9 @@ fn back(env: &Env, facts: &Facts, journal: &Journal<'_>, shown: &str) -> Result<
         Ok(_) => match put_back(&mut port, &proof.range, journal, Trust::Nobody) {
             Ok(Outcome::Back(0)) => Ok("the content was as before".to_owned()),
             Ok(Outcome::Back(bytes)) => Ok(format!("{bytes} bytes put back and read back")),
-            Ok(Outcome::Foreign(offset)) => Err(not_back(format!(
-                "byte {} of the device was written by somebody else since; nothing was changed. If the new content is \
-                 wanted, remove the journal",
-                proof.range.node_offset + offset
-            ))),
+            Ok(Outcome::Foreign { offset, ones }) => {
+                Err(not_back(foreign(&facts.device.node(), proof.range.node_offset + offset, ones)))
+            }
             Err(e) => Err(not_back(format!("{}: {}", e.operation, e.error))),
         },
     };
@@ -206,4 +222,18 @@ fn conclude(env: &Env, name: &str, word: &Intent) -> Result<()> {
     let picture = picture::of(env, port.as_mut(), &facts.device, Depth::Claims, &mut |_| {});
     publish::write(env, facts.device.devnum, &picture.document)?;
     trigger::change(&facts.device)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_of_a_foreign_block() {
+        let said = foreign("/dev/sda", 1_048_576, 0);
+        assert!(said.starts_with("byte 1048576 of the device") && !said.contains("0xff"), "{said}");
+        let said = foreign("/dev/sda", 1_048_576, 65536);
+        assert!(said.contains("remove the journal. 65536 bytes from there read 0xff"), "{said}");
+        assert!(said.contains("of=/dev/sda bs=512 seek=2048 count=128 conv"), "{said}");
+    }
 }

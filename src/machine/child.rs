@@ -9,7 +9,10 @@ use crate::fact::{Fact, Why};
 use crate::machine::files::Root;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::live::LivePort;
-use crate::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
+use crate::machine::port::{
+    Act, ActError, AskError, Attention, Done, Port, Question, ScratchRange, Timed, TunablePath,
+};
+use crate::machine::udev;
 use crate::units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::{de::DeserializeOwned, Deserialize, Serialize};
@@ -21,6 +24,8 @@ use std::time::{Duration, Instant};
 /// The hidden first argument that makes this program the child.
 pub const CHILD_VERB: &str = "port-child";
 
+/// The kernel's word for unit attention 38h/07h (`sdev_evt_send_simple`, `drivers/scsi/scsi_lib.c`).
+const THIN_THRESHOLD: &str = "THIN_PROVISIONING_SOFT_THRESHOLD_REACHED";
 /// Deadline for a question: the kernel's own timeouts are 30 s (SG_IO) and 60 s (NVMe admin), after which it answers.
 const ASK_DEADLINE: Duration = Duration::from_secs(75);
 /// Deadline for a queue file: a read takes microseconds unless the queue is frozen.
@@ -170,6 +175,8 @@ pub struct ChildPort {
     left_behind: Option<u32>,
     act_deadline: Duration,
     clock: LivePort,
+    /// Of these SCSI devices attentions are told.
+    attentions: Option<(udev::ScsiAttentions, Vec<String>)>,
 }
 
 impl ChildPort {
@@ -180,7 +187,14 @@ impl ChildPort {
             left_behind: None,
             act_deadline: Duration::from_nanos(act_deadline.0),
             clock: LivePort::default(),
+            attentions: None,
         }
+    }
+
+    /// Has [`Port::attention`] tell what these SCSI devices (`2:0:0:0`) call attention to from now on.
+    pub fn listen(&mut self, addresses: Vec<String>) -> io::Result<()> {
+        self.attentions = Some((udev::ScsiAttentions::listen()?, addresses));
+        Ok(())
     }
 
     /// The pid of a child that did not answer and is left behind.
@@ -258,6 +272,14 @@ impl Port for ChildPort {
 
     fn now(&self) -> Nanos {
         self.clock.now()
+    }
+
+    fn attention(&mut self) -> Option<Attention> {
+        let (socket, addresses) = self.attentions.as_ref()?;
+        // All of them are taken, so that none is left for a later question.
+        let told = socket.take();
+        let ours = |(address, what): &(String, String)| what == THIN_THRESHOLD && addresses.contains(address);
+        told.iter().any(ours).then_some(Attention::ThinThreshold)
     }
 }
 

@@ -259,6 +259,24 @@ pub struct Timed<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunablePath(pub String);
 
+/// What a device calls attention to beside its answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attention {
+    /// A thinly provisioned unit has reached a threshold of its pool (SBC-4 4.7.3.8; unit attention 38h/07h).
+    ThinThreshold,
+}
+
+impl std::fmt::Display for Attention {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Attention::ThinThreshold => f.write_str(
+                "the device says that a threshold of its thin provisioning is reached (unit attention 38h/07h): give its \
+                 pool more space",
+            ),
+        }
+    }
+}
+
 /// Everything that is a command or an act.
 pub trait Port {
     /// Asks; never changes anything.
@@ -269,6 +287,10 @@ pub trait Port {
     fn set(&mut self, device: &Device, path: &TunablePath, value: &str) -> Result<(), ActError>;
     /// The port's monotonic clock.
     fn now(&self) -> Nanos;
+    /// What a device has called attention to since the last question, where somebody listens.
+    fn attention(&mut self) -> Option<Attention> {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,9 @@ pub use power::Cut;
 use crate::device::Device;
 use crate::machine::live::fill_buffer;
 use crate::machine::pattern::UNIT;
-use crate::machine::port::{Act, ActError, AskError, Done, Fill, Port, Question, ScratchRange, Timed, TunablePath};
+use crate::machine::port::{
+    Act, ActError, AskError, Attention, Done, Fill, Port, Question, ScratchRange, Timed, TunablePath,
+};
 use crate::units::Nanos;
 use crate::words::Method;
 
@@ -25,12 +27,13 @@ const EINVAL: i32 = 22;
 const ENOSPC: i32 = 28;
 const EOPNOTSUPP: i32 = 95;
 
-/// Data that was zeroed and is still read for a while.
+/// Data that was zeroed and is read all the same: so many times more, and at these times.
 #[derive(Debug, Clone)]
 struct Stale {
     offset: u64,
     bytes: Vec<u8>,
     reads: u64,
+    times: std::ops::Range<u64>,
 }
 
 /// The device and its clock.
@@ -40,6 +43,8 @@ pub struct SimulatedPort {
     pub content: Vec<u8>,
     /// The power goes in the middle of an act; all later ones fail.
     pub cut: Option<Cut>,
+    /// From this act on, counted from 1, it says once that a threshold is reached.
+    pub threshold_at: Option<u64>,
     zeroing: Zeroing,
     costs: Costs,
     /// Whether each unit of 512 bytes is backed by media.
@@ -57,7 +62,9 @@ impl SimulatedPort {
         let mapped = content.chunks(UNIT).map(|unit| !thin || unit.iter().any(|b| *b != 0)).collect();
         let zeroing = model.zeroing;
         let costs = Costs::new(model, seed);
-        SimulatedPort { content, cut: None, zeroing, costs, mapped, stale: None, acts: 0, zero_calls: 0, off: false }
+        let (cut, threshold_at, stale) = (None, None, None);
+        let (acts, zero_calls, off) = (0, 0, false);
+        SimulatedPort { content, cut, threshold_at, zeroing, costs, mapped, stale, acts, zero_calls, off }
     }
 
     /// Acts so far.
@@ -91,7 +98,8 @@ impl SimulatedPort {
     /// What is read: the content, or for a while what was there before.
     fn seen(&mut self, offset: u64, length: u64) -> Result<Vec<u8>, ActError> {
         let mut bytes = self.span(offset, length)?.to_vec();
-        if let Some(stale) = self.stale.as_mut() {
+        let now = self.costs.now().0;
+        if let Some(stale) = self.stale.as_mut().filter(|s| s.times.contains(&now)) {
             let end = (offset + length).min(stale.offset + stale.bytes.len() as u64);
             let from = offset.max(stale.offset);
             if from < end {
@@ -109,7 +117,8 @@ impl SimulatedPort {
     fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<Done, ActError> {
         self.span(offset, bytes.len() as u64)?.copy_from_slice(bytes);
         self.mapped[units(offset, bytes.len() as u64)].fill(true);
-        self.stale = None;
+        let end = offset + bytes.len() as u64;
+        self.stale.take_if(|s| s.offset < end && offset < s.offset + s.bytes.len() as u64);
         Ok(Done::Ok)
     }
 
@@ -122,7 +131,8 @@ impl SimulatedPort {
         let (fill, zeroed) = match self.zeroing {
             // What may fall back to writing does so where the offload is not there.
             Zeroing::Fails(EOPNOTSUPP) if matches!(method, Method::BlkZeroOut | Method::ZeroRange) => (0, length),
-            Zeroing::Real | Zeroing::Stale(_) => (0, length),
+            Zeroing::Real | Zeroing::Stale(_) | Zeroing::Late(_) | Zeroing::Reverts(_) => (0, length),
+            Zeroing::Overshoots => (0, (length + block).min(self.content.len() as u64 - offset)),
             Zeroing::Ones => (0xff, length),
             Zeroing::Lie => (0, 0),
             Zeroing::LieInLastBlock => (0, length.saturating_sub(block)),
@@ -135,9 +145,14 @@ impl SimulatedPort {
         let span = self.span(offset, zeroed)?;
         let old = span.to_vec();
         span.fill(fill);
-        if let Zeroing::Stale(reads) = self.zeroing {
-            self.stale = Some(Stale { offset, bytes: old, reads });
-        }
+        let now = self.costs.now().0;
+        let stale = match self.zeroing {
+            Zeroing::Stale(reads) => Some((reads, 0..u64::MAX)),
+            Zeroing::Late(ns) => Some((u64::MAX, 0..now + ns)),
+            Zeroing::Reverts(ns) => Some((u64::MAX, now + ns..u64::MAX)),
+            _ => None,
+        };
+        self.stale = stale.map(|(reads, times)| Stale { offset, bytes: old, reads, times });
         self.mapped[units(offset, zeroed)].fill(false);
         Ok(Done::Ok)
     }
@@ -250,6 +265,10 @@ impl Port for SimulatedPort {
 
     fn now(&self) -> Nanos {
         self.costs.now()
+    }
+
+    fn attention(&mut self) -> Option<Attention> {
+        self.threshold_at.take_if(|at| *at <= self.acts).map(|_| Attention::ThinThreshold)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Enumeration through libudev, and the properties udev keeps of a device. The only `use udev::` of the program; owned data
+//! Enumeration through libudev, the properties udev keeps of a device, and the kernel's own events of SCSI devices. The only `use udev::` of the program; owned data
 //! leaves. sysfs is never read through libudev: it loses the errno and caches (style.md 4.5).
 
 use std::collections::BTreeMap;
@@ -23,4 +23,29 @@ pub fn properties(name: &str) -> BTreeMap<String, String> {
                 .collect()
         })
         .unwrap_or_default()
+}
+
+/// What the kernel says of SCSI devices at the moment, straight from it: no udevd has to be there.
+pub struct ScsiAttentions {
+    socket: ::udev::MonitorSocket,
+}
+
+impl ScsiAttentions {
+    /// Listens from now on.
+    pub fn listen() -> std::io::Result<ScsiAttentions> {
+        let socket = ::udev::MonitorBuilder::new_kernel()?.match_subsystem("scsi")?.listen()?;
+        Ok(ScsiAttentions { socket })
+    }
+
+    /// The unit attentions since the last call: the device's address (`2:0:0:0`), and the kernel's word for what it was.
+    pub fn take(&self) -> Vec<(String, String)> {
+        let text = |s: &std::ffi::OsStr| s.to_str().map(str::to_owned);
+        self.socket.iter().filter_map(|e| Some((text(e.sysname())?, text(e.property_value("SDEV_UA")?)?))).collect()
+    }
+}
+
+impl std::fmt::Debug for ScsiAttentions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ScsiAttentions")
+    }
 }

@@ -18,8 +18,14 @@ const CHUNK: u64 = 1 << 20;
 pub enum Outcome {
     /// The journalled content is there, checked by reading; so many bytes were written for it.
     Back(u64),
-    /// A block that is neither journalled, nor ours, nor zero: its byte offset on the node.
-    Foreign(u64),
+    /// A block that is neither journalled, nor ours, nor zero.
+    Foreign {
+        /// Its byte offset on the node.
+        offset: u64,
+        /// So many bytes from there read 0xff throughout: some devices read that after zeroing, and nobody can tell that
+        /// from what somebody wrote.
+        ones: u64,
+    },
 }
 
 /// Why it could not be done; the journal must be kept.
@@ -62,7 +68,7 @@ pub fn put_back(
             let ours =
                 have.iter().all(|b| *b == 0) || pattern::is_ours(have, journal.header.seed, range.node_offset + offset);
             if !ours && trust == Trust::Nobody {
-                return Ok(Outcome::Foreign(offset));
+                return Ok(Outcome::Foreign { offset, ones: ones(port, range, journal, offset)? });
             }
             let at = offset / block * block;
             let within = at.saturating_sub(start) as usize;
@@ -83,6 +89,24 @@ pub fn put_back(
         }
     }
     Ok(Outcome::Back(written))
+}
+
+/// How many bytes of a journalled span, in whole units from `offset` on, read 0xff throughout.
+fn ones(port: &mut dyn Port, range: &ScratchRange, journal: &Journal<'_>, offset: u64) -> Result<u64, Failed> {
+    let mut end = offset;
+    for Chunk { start, length, .. } in chunks(&journal.header).filter(|c| c.start + c.length > offset) {
+        if start > end {
+            break;
+        }
+        let now = read(port, range, start, length)?;
+        let skipped = end - start;
+        let units = now[skipped as usize..].chunks(UNIT).take_while(|unit| unit.iter().all(|b| *b == 0xff)).count();
+        end += (units * UNIT) as u64;
+        if end < start + length {
+            break;
+        }
+    }
+    Ok(end - offset)
 }
 
 /// A piece of a journalled span.

@@ -101,11 +101,20 @@ impl Spans<'_> {
             self.in_time()?;
             let act = Act::Verify { offset, length, fill: Fill::Zeroes };
             if let (_, Done::Mismatch(at)) = self.act(&format!("read back at byte {offset}"), method, &act)? {
-                let text = format!("{method} reported success, old data is read at byte {at}");
+                let what = read_instead(self.port, self.range, at);
+                let text = format!("{method} reported success, {what} is read at byte {at}");
                 return Err(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text }).into());
             }
         }
         Ok(())
+    }
+}
+
+/// What is read at the byte where zeroes should be, in words: some devices read 0xff where they deallocated.
+pub fn read_instead(port: &mut dyn Port, range: &ScratchRange, at: u64) -> &'static str {
+    match port.act(range, &Act::Read { offset: at, length: range.logical_block }).value {
+        Ok(Done::Bytes(bytes)) if !bytes.is_empty() && bytes.iter().all(|b| *b == 0xff) => "0xff",
+        _ => "old data",
     }
 }
 

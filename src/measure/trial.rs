@@ -4,6 +4,7 @@
 //! Decides the order of acts and when to stop; what the numbers mean is `stats`, what they are called is the caller's.
 //! Writes only through the port and only to the range it was given. It does not put back: the caller does, on every way out.
 
+mod guard;
 mod ladder;
 mod plan;
 
@@ -11,6 +12,7 @@ pub use self::plan::Plan;
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
 use crate::measure::order::{self, DECIDING, SCREENING_PAIRS};
 pub use crate::measure::outcome::{End, MethodRun, Outcome, Wrong};
+use crate::measure::spans::read_instead;
 use crate::measure::stats::{self, Decision, Sequential};
 use crate::units::{Nanos, MIB};
 use crate::words::{Hazard, Method};
@@ -90,6 +92,7 @@ impl Run<'_> {
         self.compare_fills(watch)?;
         self.pairs(watch)?;
         self.note_limits(watch, limits, DECIDING.as_str());
+        self.zeroes_last(watch)?;
         for method in self.plan.screened {
             if self.spent(watch).is_some() {
                 return None;
@@ -176,6 +179,7 @@ impl Run<'_> {
 
     /// One zeroing call. The outer `None`: the run has ended. The inner `Err`: the method's answer, the run goes on.
     fn zero(&mut self, method: Method, offset: u64, length: u64) -> Option<Result<Nanos, ActError>> {
+        let around = self.around(offset, length)?;
         let timed = if method == Method::WriteZeros {
             self.out.bytes_written += length;
             self.port.act(self.range, &Act::Write { offset, length, fill: Fill::Zeroes })
@@ -190,14 +194,16 @@ impl Run<'_> {
             }
             return Some(Err(error));
         }
+        self.still_around(method, (offset, length), &around)?;
         if !order::promises_zeroes(method) {
             return Some(Ok(timed.took));
         }
         let verify = Act::Verify { offset, length, fill: Fill::Zeroes };
         match self.act(&format!("read back at byte {offset}"), &verify)?.1 {
             Done::Mismatch(at) => {
+                let what = read_instead(self.port, self.range, at);
                 let text = format!(
-                    "{method} of {length} bytes at byte {offset} reported success, old data is read at byte {at}"
+                    "{method} of {length} bytes at byte {offset} reported success, {what} is read at byte {at}"
                 );
                 self.end = Some(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text }));
                 None

@@ -1,5 +1,5 @@
-//! Which blocks the device has mapped, before the test and after the put-back, where it tells: NVMe by NUSE of a thinly
-//! provisioned namespace, SCSI by GET LBA STATUS of a unit with logical block provisioning. Asks only.
+//! Which blocks the device has mapped, before the test and after the put-back, where it tells: NVMe by NUSE, SCSI by GET LBA
+//! STATUS of a unit with logical block provisioning. Asks only.
 
 use crate::facts::Facts;
 use crate::machine::port::{Port, Question};
@@ -9,10 +9,10 @@ use crate::words::FindingCode;
 
 /// Questions at most: a range in more pieces is not compared.
 const MOST_ASKED: usize = 1024;
-/// NVM Command Set 1.1, Identify Namespace: NUSE, and NSFEAT bit 0 (THINP), without which NUSE says nothing.
+/// NVM Command Set 1.1, Identify Namespace: NSZE, and NUSE, the blocks in use. A controller that does not count them says
+/// the same at all times (NCAP, where it is not made for thin provisioning: NSFEAT bit 0), so a change tells by itself.
+const NSZE: usize = 0;
 const NUSE: usize = 16;
-const NSFEAT: usize = 24;
-const THINP: u8 = 1;
 /// SBC-4 5.6, LBA status descriptor: PROVISIONING STATUS 0 is mapped (or not known), others are not.
 const MAPPED: u8 = 0;
 
@@ -40,9 +40,13 @@ pub(super) fn of(port: &mut dyn Port, facts: &Facts, block: u64, (start, length)
 }
 
 fn used(port: &mut dyn Port, facts: &Facts) -> Option<u64> {
-    let page = port.ask(&facts.device, Question::NvmeIdNs).ok()?;
-    (page.get(NSFEAT)? & THINP != 0).then_some(())?;
-    Some(u64::from_le_bytes(*page.get(NUSE..)?.first_chunk()?))
+    in_use(&port.ask(&facts.device, Question::NvmeIdNs).ok()?)
+}
+
+/// NUSE of a page; `None` for one that makes no sense.
+fn in_use(page: &[u8]) -> Option<u64> {
+    let field = |at: usize| Some(u64::from_le_bytes(*page.get(at..)?.first_chunk()?));
+    field(NUSE).filter(|used| field(NSZE).is_some_and(|all| *used <= all))
 }
 
 fn pieces(port: &mut dyn Port, facts: &Facts, block: u64, start: u64, length: u64) -> Option<Vec<(u64, u64)>> {
@@ -79,7 +83,10 @@ fn first_descriptor(page: &[u8], at: u64) -> Option<(u64, bool)> {
 pub(super) fn changed(before: &Allocation, after: &Allocation) -> Option<TestFinding> {
     let text = match (before, after) {
         (Allocation::Used(before, block), Allocation::Used(after, _)) if before != after => {
-            format!("the namespace used {before} blocks of {block} bytes before the test and {after} after it (NUSE)")
+            format!(
+                "the namespace used {before} blocks of {block} bytes before the test and {after} after it (NUSE, which counts its \
+                 other users too)"
+            )
         }
         (Allocation::Pieces(before), Allocation::Pieces(after)) if before != after => {
             let sum = |pieces: &[(u64, u64)]| human_bytes(pieces.iter().map(|(_, n)| n).sum());
@@ -115,6 +122,15 @@ mod tests {
         for bad in [page(8, 0, 0), page(11, 8, 0), page(2, 8, 0), page(u64::MAX, 8, 0), vec![0; 23], Vec::new()] {
             assert_eq!(first_descriptor(&bad, 10), None);
         }
+    }
+
+    #[test]
+    fn blocks_in_use() {
+        let page = |size: u64, used: u64| [size.to_le_bytes(), size.to_le_bytes(), used.to_le_bytes()].concat();
+        assert_eq!(in_use(&page(100, 40)), Some(40));
+        assert_eq!(in_use(&page(100, 100)), Some(100));
+        assert_eq!(in_use(&page(100, 101)), None, "more than there are");
+        assert_eq!(in_use(&page(100, 40)[..23]), None);
     }
 
     #[test]

@@ -1,13 +1,16 @@
-//! What accompanies the run: it counts bytes, reads limits, tells the caller how far it is, and stops at an interrupt.
+//! What accompanies the run: it counts bytes, reads limits, tells the caller how far it is, and stops at an interrupt or
+//! where the device calls attention to its pool.
 //!
-//! Decides nothing about the device. After an interrupt no further act begins, save a zeroing that is due: its refusal
-//! would pass for the device's answer. The put-back goes past all this, to the port itself.
+//! Decides nothing about the device. After that no further act begins, save a zeroing that is due: its refusal would pass
+//! for the device's answer. The put-back goes past all this, to the port itself.
 
 use crate::device::Device;
 use crate::facts::Facts;
 use crate::machine::files::Root;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
+use crate::machine::port::{
+    Act, ActError, AskError, Attention as Call, Done, Port, Question, ScratchRange, Timed, TunablePath,
+};
 use crate::measure::stats::Sequential;
 use crate::measure::trial::Watch;
 use crate::units::Nanos;
@@ -71,6 +74,8 @@ pub(super) struct Attendant<'a> {
     listener: RefCell<&'a mut dyn Listener>,
     progress: Cell<Progress>,
     out_of_space: RefCell<Option<String>>,
+    /// What the device called attention to, and during which act.
+    attention: RefCell<Option<(String, Call)>>,
 }
 
 impl<'a> Attendant<'a> {
@@ -83,12 +88,23 @@ impl<'a> Attendant<'a> {
     ) -> Self {
         let progress = Progress { at_most: max_time, ..Progress::default() };
         let (listener, progress) = (RefCell::new(listener), Cell::new(progress));
-        Attendant { root, facts, interrupt, max_time, listener, progress, out_of_space: RefCell::default() }
+        let (out_of_space, attention) = (RefCell::default(), RefCell::default());
+        Attendant { root, facts, interrupt, max_time, listener, progress, out_of_space, attention }
     }
 
     /// What was being done when the device had no space left.
     pub(super) fn out_of_space(&self) -> Option<String> {
         self.out_of_space.take()
+    }
+
+    /// What the device called attention to, and during which act.
+    pub(super) fn attention(&self) -> Option<(String, Call)> {
+        self.attention.take()
+    }
+
+    /// Whether nothing more is to begin.
+    fn stops(&self) -> bool {
+        self.interrupt.seen() || self.attention.borrow().is_some()
     }
 
     /// An act over so many bytes is done.
@@ -118,7 +134,7 @@ impl Watch for Attention<'_> {
     }
 
     fn stop(&mut self) -> bool {
-        self.0.interrupt.seen()
+        self.0.stops()
     }
 }
 
@@ -143,10 +159,13 @@ impl Port for Attended<'_> {
 
     fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>> {
         let zeroing = matches!(act, Act::Zero { .. });
-        if self.attendant.interrupt.seen() && !zeroing {
+        if self.attendant.stops() && !zeroing {
             return Timed { took: Nanos(0), value: Err(ActError::NotAllowed("interrupted".to_owned())) };
         }
         let timed = self.port.act(range, act);
+        if let Some(what) = self.port.attention() {
+            self.attendant.attention.borrow_mut().get_or_insert_with(|| (described(act), what));
+        }
         if timed.value == Err(ActError::Os(Errno::NOSPC.raw_os_error())) {
             *self.attendant.out_of_space.borrow_mut() = Some(described(act));
         }
@@ -172,5 +191,52 @@ fn described(act: &Act) -> String {
         Act::Zero { method, offset, length } => format!("{method} of {length} bytes at byte {offset}"),
         Act::Write { offset, .. } | Act::PutBack { offset, .. } => format!("write at byte {offset}"),
         _ => "act".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::simulated::{Model, SimulatedPort};
+    use crate::measure::outcome::End;
+    use crate::measure::scratch::simulated;
+    use crate::measure::trial::{self, Plan};
+    use crate::units::MIB;
+
+    /// A run on a device that calls at this act; what the run and the attendant say, and how many acts there were.
+    fn run(threshold_at: Option<u64>) -> (trial::Outcome, Option<(String, Call)>, u64) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::open(dir.path()).unwrap();
+        let mut port = SimulatedPort::new(Model::steady(8_000_000, 1_000_000), vec![7; MIB as usize], 1);
+        let facts = crate::facts::testing::with("sda", &[]);
+        port.threshold_at = threshold_at;
+        let (interrupt, mut listener) = (Interrupt::default(), |_: &str| {});
+        let attendant = Attendant::new(&root, &facts, &interrupt, Nanos::from_secs(60), &mut listener);
+        let plan = Plan {
+            seed: 7,
+            unit: 4096,
+            start: 0,
+            length: MIB,
+            fast_ratio: 2.0,
+            max_bytes: 8 * MIB,
+            max_time: Nanos::from_secs(60),
+            write_zeroes: Ok(()),
+        };
+        let outcome =
+            trial::run(&mut Attended::new(&attendant, &mut port), &simulated(MIB), &plan, &mut Attention(&attendant));
+        (outcome, attendant.attention(), port.acts())
+    }
+
+    #[test]
+    fn a_threshold_stops_the_run_whenever_it_is_called() {
+        let (whole, none, acts) = run(None);
+        assert_eq!((whole.end, none), (End::Complete, None));
+        for at in 1..=acts {
+            let (outcome, called, did) = run(Some(at));
+            assert_eq!(called.map(|(_, what)| what), Some(Call::ThinThreshold), "{at}");
+            // The zeroing that was due in the same pair, at most.
+            assert!(did <= at + 1, "{at}: {did}");
+            assert!(!matches!(outcome.end, End::Wrong(_) | End::NotSupported), "{at}: {:?}", outcome.end);
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::facts::Facts;
 use crate::jobs::intent::{self, Intent};
 use crate::jobs::measure::allocation::{self, Allocation};
 use crate::jobs::measure::attend::{Attendant, Attended, Attention, Listener};
+use crate::jobs::measure::below;
 use crate::jobs::measure::extras;
 use crate::jobs::measure::limits::{self, Limits};
 use crate::jobs::measure::plan::{self, Prepared};
@@ -85,6 +86,10 @@ impl<'a> Guarded<'a> {
 
     fn open(on: Subject<'a>, prepared: &'a Prepared) -> Result<Guarded<'a>> {
         let mut port = ChildPort::new(prepared.deadline);
+        if on.proof.thin {
+            let devices = below::addresses(on.env, on.facts);
+            port.listen(devices).map_err(|e| Error::file("the kernel's events (netlink)", "listen to", e))?;
+        }
         let range = &on.proof.range;
         port.act(range, &Act::Open).value.map_err(|e| act_error(&range.node, "open for writing", &e))?;
         let header = plan::header(on.env, on.facts, on.proof, prepared);
@@ -183,6 +188,10 @@ impl<'a> Guarded<'a> {
         if let Some(operation) = attendant.out_of_space().filter(|_| on.proof.thin) {
             outcome.end = End::Failed(operation, ActError::Os(Errno::NOSPC.raw_os_error()));
         }
+        // Nor is a pool that is running short; what the device did wrong until then holds.
+        if let Some((operation, what)) = attendant.attention().filter(|_| !matches!(outcome.end, End::Wrong(_))) {
+            outcome.end = End::Failed(operation, ActError::NotAllowed(what.to_string()));
+        }
         (self.conditions.interference, self.conditions.deep) = (extras.interference, extras.deep);
         outcome
     }
@@ -258,7 +267,7 @@ impl<'a> Guarded<'a> {
                 self.conditions.put_back = bytes;
                 Ok(())
             }
-            Ok(recover::Outcome::Foreign(offset)) => {
+            Ok(recover::Outcome::Foreign { offset, .. }) => {
                 Err(self.not_put_back(format!("byte {offset} was written by somebody else; {again}")))
             }
             Err(e) => {

@@ -81,6 +81,12 @@ pub enum Pricing {
     Above(u64, u64),
     /// A call of at most so many bytes costs this many nanoseconds a MiB instead.
     UpTo(u64, u64),
+    /// Every second call costs this many nanoseconds a MiB instead.
+    EverySecond(u64),
+    /// Once so many bytes were zeroed, each call costs this many nanoseconds a MiB instead.
+    OnceZeroed(u64, u64),
+    /// After so many writes and zeroing calls one costs what the other did.
+    SwappedAfter(u64),
 }
 
 /// What a zeroing call does.
@@ -98,6 +104,12 @@ pub enum Zeroing {
     Ones,
     /// Zeroes, but the old data is read so many times more, unless written over.
     Stale(u64),
+    /// Zeroes, but the old data is read for so many nanoseconds, unless written over.
+    Late(u64),
+    /// Zeroes, but from so many nanoseconds on the old data is back, unless written over.
+    Reverts(u64),
+    /// Zeroes, and the block behind as well.
+    Overshoots,
     /// Fails with this errno.
     Fails(i32),
     /// Works so many times, then fails with EIO.
@@ -164,6 +176,8 @@ pub struct Costs {
     random: Random,
     /// Writes and zeroing calls so far.
     operations: u64,
+    /// Zeroing calls so far, and the bytes of them.
+    zeroed: (u64, u64),
     /// Bytes written since the last pause.
     burst: u64,
     last_write: u64,
@@ -176,7 +190,7 @@ impl Costs {
         let mut random = Random::new(seed);
         // A test starts at any point of the device's own rhythm.
         let operations = random.below(8);
-        Costs { model, random, operations, burst: 0, last_write: 0, clock: 0 }
+        Costs { model, random, operations, zeroed: (0, 0), burst: 0, last_write: 0, clock: 0 }
     }
 
     /// The clock.
@@ -196,7 +210,7 @@ impl Costs {
 
     /// A write, of zeroes or not, of which so many bytes were not backed by media.
     pub fn write(&mut self, bytes: u64, zeroes: bool, unmapped: u64) -> Nanos {
-        let mut rate = self.model.write_ns_per_mib;
+        let mut rate = self.swapped().0;
         let mut extra = 0.0;
         match self.model.writing {
             Writing::Plain => {}
@@ -220,13 +234,26 @@ impl Costs {
 
     /// A zeroing call.
     pub fn zero(&mut self, method: Method, bytes: u64) -> Nanos {
+        let (calls, zeroed) = self.zeroed;
+        self.zeroed = (calls + 1, zeroed + bytes);
         let rate = match self.model.pricing {
             Pricing::Above(limit, ns) if bytes > limit => ns,
             Pricing::UpTo(limit, ns) if bytes <= limit => ns,
-            _ => self.model.zero_ns_per_mib,
+            Pricing::EverySecond(ns) if calls % 2 == 1 => ns,
+            Pricing::OnceZeroed(limit, ns) if zeroed >= limit => ns,
+            _ => self.swapped().1,
         };
         let percent = if method == Method::WriteZeroes { self.model.write_zeroes_percent } else { 100 };
         self.disturbed(self.plain(rate, bytes) * percent as f64 / 100.0)
+    }
+
+    /// What a MiB costs now to write and to zero.
+    fn swapped(&self) -> (u64, u64) {
+        let plain = (self.model.write_ns_per_mib, self.model.zero_ns_per_mib);
+        match self.model.pricing {
+            Pricing::SwappedAfter(n) if self.operations >= n => (plain.1, plain.0),
+            _ => plain,
+        }
     }
 
     fn plain(&self, ns_per_mib: u64, bytes: u64) -> f64 {

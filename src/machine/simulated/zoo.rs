@@ -141,6 +141,31 @@ fn odd(segment: u64) -> Vec<Specimen> {
         )
         .at(1.5),
         Specimen::of(
+            "fast every second call",
+            Class::Unknown,
+            Model { pricing: Pricing::EverySecond(16 * MS), ..base },
+            "one Z is an eighth of W2, the next twice W2: no one median is true of all",
+        ),
+        Specimen::of(
+            "fast until the pool is used up",
+            Class::Slow,
+            Model { pricing: Pricing::OnceZeroed(4 * segment, 16 * MS), ..base },
+            "Z is an eighth of W2 until four segments were zeroed, then twice W2 for ever",
+        ),
+        Specimen::of(
+            "cache of two segments, all but free",
+            Class::Fast,
+            with(base, Writing::Cache { bytes: 2 * segment, gain: 1000, idle_ns: 1000 * MS }),
+            "the first two segments cost nothing to write; after that W2 is 8 Z",
+        )
+        .at(8.0),
+        Specimen::of(
+            "rates that swap midway",
+            Class::Unknown,
+            Model { pricing: Pricing::SwappedAfter(52), ..base },
+            "after about ten pairs Z takes 8 times W2, where it took an eighth: no one median is true of all",
+        ),
+        Specimen::of(
             "methods disagree",
             Class::Fast,
             Model { write_zeroes_percent: 400, ..base },
@@ -177,6 +202,14 @@ fn wrong(segment: u64) -> Vec<Specimen> {
             old,
             Zeroing::Stale(3),
             "what was zeroed is read as it was for three reads more",
+        ),
+        Specimen::broken("late", old, Zeroing::Late(MS), "what was zeroed is read as it was for a millisecond"),
+        Specimen::broken("reverts", old, Zeroing::Reverts(MS), "what was zeroed is there again after a millisecond"),
+        Specimen::broken(
+            "overshoots",
+            Hazard::ZeroingError,
+            Zeroing::Overshoots,
+            "the block behind what is zeroed is zeroed as well",
         ),
         Specimen::broken("fails", Hazard::ZeroingError, Zeroing::Fails(121), "zeroing answers EREMOTEIO"),
         Specimen::broken("fails midway", Hazard::ZeroingError, Zeroing::FailsAfter(7), "from the 8th call on EIO"),

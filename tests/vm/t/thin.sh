@@ -2,7 +2,7 @@
 # ring: long
 # Thin devices and what a test may leave on them beside the content: which blocks are mapped (scsi_debug's provisioning
 # map), limits and modes that a rejected command took away, no space. And an offload that is there but not supported.
-# vm: -t 300 -m 768
+# vm: -t 600 -m 768
 . "${0%/*}/../lib.sh"
 install_rules
 J="--journal /host/journal"

@@ -1,0 +1,66 @@
+//! What a zeroing call must not do beside zeroing: change the blocks around what it was given, or give the old data back
+//! later. Either is the device's fault and ends the run.
+
+use super::Run;
+use crate::machine::port::{Act, Done, Fill};
+use crate::measure::order::DECIDING;
+use crate::measure::outcome::{End, Wrong};
+use crate::measure::spans::read_instead;
+use crate::measure::trial::Watch;
+use crate::words::{Hazard, Method};
+
+/// The blocks in front of a span and behind it, as far as the range has them: offset and content.
+pub(super) type Around = Vec<(u64, Vec<u8>)>;
+
+impl Run<'_> {
+    /// Reads the blocks around a span. The first calls of a run are short, and lie where the range begins: one that goes
+    /// too far is found out while what it hits is journalled.
+    pub(super) fn around(&mut self, offset: u64, length: u64) -> Option<Around> {
+        let block = self.range.logical_block;
+        let places = [offset.checked_sub(block), offset.checked_add(length)];
+        let mut around = Vec::new();
+        for at in places.into_iter().flatten().filter(|at| self.range.holds(*at, block)) {
+            let read = Act::Read { offset: at, length: block };
+            if let Done::Bytes(bytes) = self.act(&format!("read at byte {at}"), &read)?.1 {
+                around.push((at, bytes));
+            }
+        }
+        Some(around)
+    }
+
+    /// Ends the run where a block around a span that was zeroed is not as it was.
+    pub(super) fn still_around(&mut self, method: Method, (offset, length): (u64, u64), was: &Around) -> Option<()> {
+        let now = self.around(offset, length)?;
+        let Some((at, _)) = was.iter().zip(&now).find(|(was, now)| was != now).map(|(was, _)| was) else {
+            return Some(());
+        };
+        let text = format!("{method} of {length} bytes at byte {offset} changed byte {at}, which is no part of that");
+        self.end = Some(End::Wrong(Wrong { hazard: Hazard::ZeroingError, method, text }));
+        None
+    }
+
+    /// Zeroes a segment, writes another one, and reads the zeroes a second time.
+    pub(super) fn zeroes_last(&mut self, watch: &mut dyn Watch) -> Option<()> {
+        if watch.stop() {
+            return Some(());
+        }
+        let length = self.out.segment;
+        let (offset, other) = (self.offset(self.number), self.offset(self.number + 2));
+        self.number += 1;
+        let answer = self.zero(DECIDING, offset, length)?;
+        self.or_end(offset, length, answer)?;
+        self.write(other, length, false)?;
+        let verify = Act::Verify { offset, length, fill: Fill::Zeroes };
+        if let Done::Mismatch(at) = self.act(&format!("read back at byte {offset}"), &verify)?.1 {
+            let what = read_instead(self.port, self.range, at);
+            let text =
+                format!("{DECIDING} of {length} bytes at byte {offset} read zero at first, later {what} at byte {at}");
+            if let Some(deciding) = self.out.methods.iter_mut().find(|m| m.method == DECIDING) {
+                (deciding.verified, deciding.error) = (None, Some(text.clone()));
+            }
+            self.end = Some(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method: DECIDING, text }));
+            return None;
+        }
+        self.write(offset, length, false).map(|_| ())
+    }
+}
