@@ -220,7 +220,9 @@ mod tests {
             fast_ratio: 2.0,
             max_bytes: 8 * MIB,
             max_time: Nanos::from_secs(60),
-            write_zeroes: Ok(()),
+            not_tried: Vec::new(),
+            first_trial: 0,
+            screened: crate::measure::order::SCREENED,
         };
         let outcome =
             trial::run(&mut Attended::new(&attendant, &mut port), &simulated(MIB), &plan, &mut Attention(&attendant));
