@@ -216,6 +216,50 @@ fn no_name_stays_in_any_file() {
 }
 
 #[test]
+fn of_the_mount_table_only_the_line_of_a_loop_is_kept() {
+    let temporary = tempfile::tempdir().unwrap();
+    let at = |name: &str| temporary.path().join(name);
+    let put = |path: &str, text: &str| {
+        let path = at("m").join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    put(
+        "proc/self/mountinfo",
+        "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+         29 22 0:50 / /home/other rw - nfs4 secrethost:/export rw\n\
+         30 22 0:40 /subvolume /srv/acme rw,relatime - btrfs /dev/sdb rw,subvol=/acmevolume\n\
+         31 30 8:1 / /srv/acme/below rw - ext4 /dev/sda1 rw\n",
+    );
+    put("sys/block/loop0/loop/backing_file", "/srv/acme/payroll.img\n");
+    put("sys/block/sda/size", "8\n");
+    put("sys/block/sdb/queue/write_zeroes_max_bytes", "0\n");
+    let btrfs = at("m/sys/fs/btrfs/0c8a3f1e-5b6d-4c7e-8f90-a1b2c3d4e5f6/devices");
+    std::fs::create_dir_all(&btrfs).unwrap();
+    std::os::unix::fs::symlink("../../../../block/sdb", btrfs.join("sdb")).unwrap();
+    put("proc/sys/kernel/osrelease", "6.12.1\n");
+    record(Some(&at("m")), "loop0", &at("with"), &["--with-serials"]);
+    record(Some(&at("m")), "loop0", &at("without"), &[]);
+    let (was, with) = (answers(Some(&at("m")), "loop0"), answers(Some(&at("with")), "loop0"));
+    assert_eq!(was, with);
+    assert!(was[0].0.contains("/srv/acme/payroll.img  (a file in btrfs on sdb)"), "{}", was[0].0);
+    let without = answers(Some(&at("without")), "loop0").remove(0).0;
+    assert!(without.contains("(a file in btrfs on sdb)"), "{without}");
+    let table = |name: &str| std::fs::read_to_string(at(name).join("proc/self/mountinfo")).unwrap();
+    assert_eq!(table("with"), "30 22 0:40 / /srv/acme rw - btrfs /dev/sdb\n");
+    let mut all = Vec::new();
+    everything(&at("without"), &mut all);
+    for (path, bytes) in &all {
+        let inside = path.strip_prefix(at("without")).unwrap().to_str().unwrap();
+        for secret in [&b"acme"[..], b"payroll", b"0c8a3f1e", b"secrethost", b"other", b"subvolume"] {
+            assert!(!holds(bytes, secret) && !holds(inside.as_bytes(), secret), "{}", path.display());
+        }
+    }
+    // What the loop stands on is recorded too.
+    assert_eq!(devices(&at("without")), ["loop0", "sdb"]);
+}
+
+#[test]
 fn a_directory_that_holds_something_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("x"), "mine").unwrap();

@@ -18,7 +18,7 @@ pub struct Record {
     /// A new directory, or an empty one
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Keep serial numbers, WWNs, UUIDs, names of volumes and paths of backing files
+    /// Keep serial numbers, WWNs, UUIDs, names of volumes, paths of backing files and of their mounts
     #[arg(long)]
     with_serials: bool,
 }

@@ -4,10 +4,12 @@
 //! a [`Fact`] that says why. `readings` holds every field by its specification name, for `probe`, claims and JSON.
 
 pub mod ata;
+pub mod backing;
 pub mod device;
 pub mod driver_files;
 pub mod field;
 pub mod initial;
+pub mod mounts;
 pub mod nvme;
 pub mod nvme_notes;
 pub mod nvme_quirks;

@@ -4,6 +4,7 @@
 use crate::device::display::escape_str;
 use crate::device::{Device, Devnum};
 use crate::fact::Fact;
+use crate::facts::mounts::{self, unescape, Mount};
 use crate::machine::files::Root;
 use crate::machine::lookup::{self, Located, Marks, What};
 use crate::machine::nodes;
@@ -60,18 +61,6 @@ pub enum Can {
     Unknown(String),
 }
 
-/// A line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
-#[derive(Debug, PartialEq, Eq)]
-struct Mount {
-    id: u64,
-    devnum: String,
-    point: String,
-    kind: String,
-    source: String,
-    /// Options of the mount and of the file system.
-    options: Vec<String>,
-}
-
 /// Resolves a path that was looked up.
 pub fn resolve(root: &Root, located: &Located) -> OnPath {
     at_level(root, located, 0)
@@ -95,7 +84,7 @@ fn at_level(root: &Root, located: &Located, level: usize) -> OnPath {
     if mount.kind == "overlay" {
         return below_overlay(root, located, &mount, on, level);
     }
-    on.place = place(root, located, &mount);
+    on.place = place(root, located.filesystem, &mount);
     on
 }
 
@@ -133,7 +122,8 @@ fn below_overlay(root: &Root, located: &Located, mount: &Mount, mut on: OnPath, 
     }
 }
 
-fn place(root: &Root, located: &Located, mount: &Mount) -> Place {
+/// On what a file system lies; `filesystem` is its number.
+pub(super) fn place(root: &Root, filesystem: Devnum, mount: &Mount) -> Place {
     let kind = escape_str(&mount.kind);
     match mount.kind.as_str() {
         "tmpfs" | "ramfs" | "rootfs" | "devtmpfs" | "hugetlbfs" => {
@@ -143,19 +133,20 @@ fn place(root: &Root, located: &Located, mount: &Mount) -> Place {
             Place::NoDevice(format!("{kind} keeps its files on another host, on no block device of this machine"))
         }
         "btrfs" => btrfs(root, &mount.source).map_or_else(Place::Unknown, Place::Devices),
-        _ if located.filesystem.major != 0 => {
-            let mut numbers = vec![Some(located.filesystem)];
+        _ if filesystem.major != 0 => {
+            let own = root.link_name(&format!("sys/dev/block/{filesystem}")).known().cloned();
+            let mut names = vec![own];
             // Which of the two holds a file of xfs is a flag of the file: both count.
             let realtime = mount.options.iter().filter_map(|o| o.strip_prefix("rtdev="));
-            numbers.extend(realtime.map(lookup::node_number));
-            let disk = |number: Option<Devnum>| number.and_then(|n| whole(root, n));
-            match numbers.into_iter().map(disk).collect::<Option<Vec<Device>>>() {
+            names.extend(realtime.map(|source| of_source(root, source)));
+            let disk = |name: Option<String>| name.and_then(|n| nodes::resolve_name(root, &n));
+            match names.into_iter().map(disk).collect::<Option<Vec<Device>>>() {
                 Some(devices) => Place::Devices(devices),
-                None => Place::Unknown(format!("sys/dev/block/{} leads to no device", located.filesystem)),
+                None => Place::Unknown(format!("sys/dev/block/{filesystem} leads to no device")),
             }
         }
         // One with a number of its own may still name its device as the source.
-        _ => match lookup::node_number(&mount.source).and_then(|n| whole(root, n)) {
+        _ => match of_source(root, &mount.source).and_then(|name| nodes::resolve_name(root, &name)) {
             Some(device) => Place::Devices(vec![device]),
             None if kind.starts_with("fuse") => Place::NoDevice(format!("{kind} keeps its files behind a program")),
             None => Place::NoDevice(format!("{kind} names no block device")),
@@ -163,19 +154,18 @@ fn place(root: &Root, located: &Located, mount: &Mount) -> Place {
     }
 }
 
-/// The whole disk of a device number; a partition leads to its disk.
-fn whole(root: &Root, number: Devnum) -> Option<Device> {
-    let name = root.link_name(&format!("sys/dev/block/{number}"));
-    nodes::resolve_name(root, name.known()?)
+/// The kernel's name of the device that was mounted by this name; a recording has the kernel's already.
+pub(super) fn of_source(root: &Root, source: &str) -> Option<String> {
+    match lookup::node_number(source).filter(|_| root.is_system()) {
+        Some(number) => root.link_name(&format!("sys/dev/block/{number}")).known().cloned(),
+        None => source.strip_prefix("/dev/").map(str::to_owned),
+    }
 }
 
 /// The whole disks of the btrfs that has this device.
 fn btrfs(root: &Root, source: &str) -> Result<Vec<Device>, String> {
     let shown = escape_str(source);
-    let name = match lookup::node_number(source).filter(|_| root.is_system()) {
-        Some(number) => root.link_name(&format!("sys/dev/block/{number}")).known().cloned(),
-        None => source.strip_prefix("/dev/").map(str::to_owned),
-    };
+    let name = of_source(root, source);
     let name = name.ok_or_else(|| format!("the device {shown} of a btrfs cannot be seen from here"))?;
     let Fact::Known(uuids) = root.list("sys/fs/btrfs") else { return Err("sys/fs/btrfs cannot be read".to_owned()) };
     for uuid in uuids {
@@ -279,53 +269,15 @@ fn version(release: &str) -> Option<(u32, u32)> {
 
 /// The mount that a path lies on: by its number, else the longest mount point above it with the device's number.
 fn mount_of(root: &Root, located: &Located) -> Option<Mount> {
-    let bytes = root.read("proc/self/mountinfo");
-    let text = String::from_utf8_lossy(bytes.known()?);
-    let mounts = text.lines().filter_map(mount);
+    let mut mounts = mounts::all(root).known().cloned()?.into_iter();
     match located.mount {
-        Some(id) => mounts.into_iter().find(|m| m.id == id),
+        Some(id) => mounts.find(|m| m.id == id),
         None => mounts
             .filter(|m| {
                 m.devnum == located.filesystem.to_string() && std::path::Path::new(&located.path).starts_with(&m.point)
             })
             .max_by_key(|m| m.point.len()),
     }
-}
-
-fn mount(line: &str) -> Option<Mount> {
-    let (left, right) = line.split_once(" - ")?;
-    let (mut left, mut right) = (left.split(' '), right.split(' '));
-    let mut next = || left.next();
-    let (id, _, devnum, _, point, own) = (next()?, next()?, next()?, next()?, next()?, next()?);
-    let (kind, source, of_filesystem) = (right.next()?, right.next()?, right.next().unwrap_or_default());
-    let options = own.split(',').chain(of_filesystem.split(',')).map(str::to_owned).collect();
-    Some(Mount {
-        id: id.parse().ok()?,
-        devnum: devnum.to_owned(),
-        point: unescape(point),
-        kind: kind.to_owned(),
-        source: unescape(source),
-        options,
-    })
-}
-
-/// The text with the octal escapes of mountinfo (`\040` for a space) undone.
-fn unescape(text: &str) -> String {
-    let (mut out, mut rest) = (Vec::new(), text.as_bytes());
-    while let Some((&first, tail)) = rest.split_first() {
-        let octal = tail.get(..3).filter(|_| first == b'\\').and_then(|d| std::str::from_utf8(d).ok());
-        match octal.and_then(|d| u8::from_str_radix(d, 8).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                rest = &tail[3..];
-            }
-            None => {
-                out.push(first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]

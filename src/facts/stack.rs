@@ -3,6 +3,7 @@
 
 use crate::device::{Device, Kind};
 use crate::fact::Fact;
+use crate::facts::backing;
 use crate::facts::field::{text_of, Reading};
 use crate::facts::queue::Queue;
 use crate::facts::Depth;
@@ -14,7 +15,8 @@ pub const THIN: &str = "LVM thin";
 /// What a device is made of.
 #[derive(Debug, Clone)]
 pub struct Stack {
-    /// The kernel's names of the devices directly below, from `slaves`; absent in a flat recording.
+    /// The kernel's names of the devices directly below, from `slaves`; absent in a flat recording. Of a loop the disks that
+    /// its file lies on, where that can be told; an event does not look.
     pub members: Fact<Vec<String>>,
     /// The kind of target: the prefix of `dm/uuid` (`LVM`, `mpath`, `CRYPT`), [`THIN`], or `md/level` (`raid0`).
     pub target: Fact<String>,
@@ -53,6 +55,12 @@ pub fn gather(root: &Root, device: &Device, queue: &Queue, depth: Depth, reading
     let passes_zeroing = passes(device.kind, &target, &queue.write_zeroes_max);
     let backing_file = if device.kind == Kind::Loop { text("loop/backing_file") } else { Fact::NOT_ASKED };
     let shown = members.as_ref().map(|m| m.join(" "));
+    let path = if device.kind == Kind::Loop && !depth.lean() {
+        root.text(&device.attr("loop/backing_file"))
+    } else {
+        Fact::NOT_ASKED
+    };
+    let backing = path.known().map(|file| backing::of(root, file));
     let mut show = |field: &str, value: Fact<String>, says: Option<String>| {
         let reading = Reading { source: "sysfs".to_owned(), field: field.to_owned(), raw: value, says, claim: false };
         readings.push(reading);
@@ -66,9 +74,10 @@ pub fn gather(root: &Root, device: &Device, queue: &Queue, depth: Depth, reading
             show("dm/uuid", uuid, says);
         }
         Kind::Md => show("md/level", target.clone(), target.known().map(|level| md_words(level))),
-        Kind::Loop => show("loop/backing_file", backing_file.clone(), None),
+        Kind::Loop => show("loop/backing_file", backing_file.clone(), backing.as_ref().map(|b| b.says.clone())),
         _ => {}
     }
+    let members = backing.map_or(members, |b| b.disks);
     let is_path = match device.kind {
         Kind::Scsi | Kind::Dasd if !depth.lean() => is_path(root, device, depth),
         _ => Fact::NOT_ASKED,

@@ -9,13 +9,14 @@ mod secrets;
 
 use crate::device::{Device, Kind};
 use crate::error::Result;
-use crate::facts::{initial, Depth};
+use crate::facts::mounts::MOUNTINFO;
+use crate::facts::{backing, initial, Depth};
 use crate::jobs::{find, intent, picture, show, Env};
-use crate::machine::files::Root;
+use crate::machine::files::{Note, Root};
 use crate::machine::port::AskError;
 use crate::machine::record::{must_be_empty, NotingPort, Tree};
 use crate::machine::{clock, nodes, udev, Roots};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Files that no rule reads today and a reader of a bug report wants, below the device.
@@ -56,6 +57,7 @@ pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Rec
     let mut port = NotingPort::new(tee.port());
     let mut tree = Tree::default();
     let mut lost = BTreeSet::new();
+    let mut mounts = BTreeMap::new();
     let mut devices: Vec<Device> = vec![device];
     let mut at = 0;
     while let Some(device) = devices.get(at).cloned() {
@@ -72,7 +74,11 @@ pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Rec
                 devices.push(other);
             }
         }
-        lost.extend(tree.add(&source, &root.trail()));
+        // Of the mount table only the lines below are kept: the others tell of the machine what nobody asked for.
+        let trail: Vec<Note> =
+            root.trail().into_iter().filter(|n| !matches!(n, Note::Read(path, _) if path == MOUNTINFO)).collect();
+        lost.extend(tree.add(&source, &trail));
+        mounts.extend(backing::mount(&source, &device).map(|m| (m.id, m.line())));
         if env.roots.is_live() {
             let lines = udev::properties(&device.name).into_iter().map(|(k, v)| format!("{k}={v}\n"));
             tree.file(format!("udev/{}", device.name), lines.collect::<String>());
@@ -95,6 +101,9 @@ pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Rec
         }
     }
     policies(env, &mut tree);
+    if !mounts.is_empty() {
+        tree.file(MOUNTINFO, mounts.into_values().collect::<String>());
+    }
     if !with_serials {
         hide::hide(&mut tree);
     }

@@ -1,5 +1,6 @@
 //! The detail view of one device: the answer in one sentence, then what it rests on.
 
+use crate::device::Kind;
 use crate::output::Document;
 use crate::units::{human_bytes, human_rate};
 use crate::verdict::measurement::ModeResult;
@@ -11,8 +12,8 @@ pub fn sentence(d: &Document) -> String {
     let name = &d.device.name;
     let answer = match d.class {
         Class::Fast => "zeroes fast",
-        Class::Slow => "zeroes no faster than it writes",
-        Class::None => "has no zeroing offload: the kernel would write the zeroes itself",
+        Class::Slow => "zeroes slowly",
+        Class::None => "has no zeroing offload, so that the kernel writes the zeroes itself",
         Class::Unknown => "is not known to zero fast",
         Class::Broken => "must not be trusted with zeroing",
     };
@@ -86,7 +87,8 @@ pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
     row("model", format!("{}, firmware {}", text(&d.device.model), text(&d.device.firmware)))?;
     row("identity", text(&d.device.identity))?;
     if !d.device.members.is_empty() {
-        row("made of", d.device.members.join(", "))?;
+        let on = if d.device.kind == Kind::Loop.as_str() { "file on" } else { "made of" };
+        row(on, d.device.members.join(", "))?;
     }
     if let Some(how) = &d.initial_state.how {
         row("holds", format!("{}, known by {how}", d.initial_state.state))?;

@@ -5,6 +5,7 @@ use super::pages::{nqn, t10, Page};
 use super::secrets::{Reach, Secrets};
 use crate::device::identity::Parts;
 use crate::device::{Identity, Kind};
+use crate::facts::mounts::{self, Mount};
 use crate::machine::record::{Node, Tree};
 use crate::verdict::{fingerprint, Measurement};
 
@@ -54,9 +55,17 @@ fn naming(path: &str) -> bool {
 /// Replaces everything secret in the tree; gives what was used.
 pub fn hide(tree: &mut Tree) -> Secrets {
     let mut secrets = Secrets::default();
+    // Before the paths of files, so that a file's stand-in lies below that of its mount.
+    if let Some(Node::File(bytes)) = tree.nodes.get(mounts::MOUNTINFO) {
+        mounts::parse(bytes).iter().for_each(|m| secrets.directory(m.point.as_bytes()));
+    }
     // Texts that are made of others (an identity, a T10 designator) come last: what they hold is known by then.
     for late in [false, true] {
         for (path, node) in &tree.nodes {
+            // A btrfs has its UUID as a directory.
+            if let Some(uuid) = path.strip_prefix("sys/fs/btrfs/").and_then(|p| p.split('/').next()) {
+                secrets.hex(uuid, false);
+            }
             if let Node::File(bytes) = node {
                 if late == (matches!(Page::of_file(path), Some(Page::Vpd83)) || last(path) == "wwid") {
                     collect(path, bytes, &mut secrets);
@@ -184,6 +193,10 @@ fn hide_file(path: &str, bytes: &[u8], secrets: &Secrets) -> Vec<u8> {
     }
     if path.contains("/devices/") && path.ends_with(".json") && path.starts_with("etc/") {
         return kept(bytes, secrets);
+    }
+    if path == mounts::MOUNTINFO {
+        let hidden = |m: Mount| Mount { point: secrets.hide_str(&m.point, Reach::All), ..m }.line();
+        return mounts::parse(bytes).into_iter().map(hidden).collect::<String>().into_bytes();
     }
     let reach = match path {
         // Numbers, and what the kernel says of itself.

@@ -8,8 +8,25 @@ use std::collections::BTreeMap;
 const LONG: usize = 6;
 
 /// Words that are no secrets though they stand where one is looked for.
-const PUBLIC: &[&str] =
-    &["LVM", "CRYPT", "LUKS1", "LUKS2", "PLAIN", "mpath", "tpool", "DMRAID", "VERITY", "SUBDEV", "STRATIS", "private"];
+const PUBLIC: &[&str] = &[
+    "LVM",
+    "CRYPT",
+    "LUKS1",
+    "LUKS2",
+    "PLAIN",
+    "LOOPAES",
+    "TCRYPT",
+    "BITLK",
+    "FVAULT2",
+    "INTEGRITY",
+    "VERITY",
+    "SUBDEV",
+    "mpath",
+    "tpool",
+    "DMRAID",
+    "STRATIS",
+    "private",
+];
 
 /// How much of the text is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +46,8 @@ pub struct Secrets {
     ids: BTreeMap<Vec<u8>, Vec<u8>>,
     /// The forms by their first byte, longest first.
     index: BTreeMap<u8, Vec<Vec<u8>>>,
+    /// Directories with a stand-in: what lies below one keeps doing so.
+    directories: Vec<Vec<u8>>,
     count: u64,
 }
 
@@ -67,16 +86,14 @@ impl Secrets {
             self.hex(&String::from_utf8_lossy(secret), true);
             return;
         }
-        let n = self.next();
-        let mut stand_in =
-            format!("{}{n:0width$}", char::from(mark), width = secret.len().saturating_sub(1)).into_bytes();
-        if secret.starts_with(b"/") {
-            stand_in.insert(0, b'/');
-            stand_in.remove(2);
-        }
+        let below = |d: &&Vec<u8>| secret.strip_prefix(d.as_slice()).is_some_and(|rest| rest.starts_with(b"/"));
+        let directory = self.directories.iter().filter(below).max_by_key(|d| d.len()).cloned().unwrap_or_default();
+        let lead: &[u8] = if secret.starts_with(b"/") { b"/" } else { b"" };
+        let (n, room) = (self.next(), secret.len() - directory.len() - lead.len());
+        let name = format!("{}{n:0width$}", char::from(mark), width = room.saturating_sub(1)).into_bytes();
         // A short one keeps the digits that differ.
-        let cut = stand_in.len().saturating_sub(secret.len());
-        stand_in.drain(..cut);
+        let name = &name[name.len().saturating_sub(room)..];
+        let stand_in = [&self.hide(&directory, Reach::All), lead, name].concat();
         let hex = |b: &[u8]| display::hex(b).into_bytes();
         if secret.len() > 2 {
             // The kernel writes the serial number of an NVMe device without an identifier as hex digits into `wwid`.
@@ -84,7 +101,16 @@ impl Secrets {
         }
         let joined = |b: &[u8]| b.iter().map(|c| if *c == b' ' { b'_' } else { *c }).collect::<Vec<u8>>();
         self.put(joined(secret), joined(&stand_in));
+        self.put(encoded(secret), encoded(&stand_in));
         self.put(secret.to_vec(), stand_in);
+    }
+
+    /// A directory whose name is a secret, before what lies in it; the root is none.
+    pub fn directory(&mut self, path: &[u8]) {
+        if path != b"/" {
+            self.text(path, b'M');
+            self.directories.push(path.to_vec());
+        }
     }
 
     /// A binary identifier. `naa`: its first digit tells its kind, and stays.
@@ -162,10 +188,13 @@ impl Secrets {
 
     /// The longest secret that starts here.
     fn found(&self, bytes: &[u8], at: usize, reach: Reach) -> Option<(&[u8], &[u8])> {
-        let alone = |end: usize| {
-            let word = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
-            !word(at.checked_sub(1).and_then(|i| bytes.get(i))) && !word(bytes.get(end))
-        };
+        let word = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
+        let after_word = word(at.checked_sub(1).and_then(|i| bytes.get(i)));
+        // A file `/block` must not eat the `/block` of `sys/block`.
+        if after_word && bytes[at] == b'/' {
+            return None;
+        }
+        let alone = |end: usize| !after_word && !word(bytes.get(end));
         let fits = |form: &&Vec<u8>| {
             bytes[at..].starts_with(form) && (form.len() >= LONG || (reach == Reach::All && alone(at + form.len())))
         };
@@ -177,6 +206,13 @@ impl Secrets {
     pub fn hide_str(&self, text: &str, reach: Reach) -> String {
         String::from_utf8_lossy(&self.hide(text.as_bytes(), reach)).into_owned()
     }
+}
+
+/// As udev writes a name into a link or an `_ENC` property: `\x20` for a space, `\x2f` for a slash.
+fn encoded(bytes: &[u8]) -> Vec<u8> {
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"#+-.:=@_".contains(b) || !b.is_ascii();
+    let one = |b: &u8| if plain(b) { vec![*b] } else { format!("\\x{b:02x}").into_bytes() };
+    bytes.iter().flat_map(one).collect()
 }
 
 fn plain(bytes: &[u8]) -> Vec<u8> {
@@ -236,6 +272,26 @@ mod tests {
         assert_eq!(hide("6001405a-1b2c-3d4e-5f60-718293a4b5c6"), "60000000-0000-0003-0000-000000000004");
         assert_eq!(s.hide_id(&[0, 0x25, 0x38, 0x5b, 0x71, 0xb0, 0xd7, 0xf2]), [0, 0, 0, 0, 0, 0, 0, 2]);
         assert_eq!(s.hide_id(&[0, 0x25, 0x38]), [0, 0x25, 0x38]);
+    }
+
+    #[test]
+    fn what_lies_in_a_directory_keeps_doing_so() {
+        let mut s = Secrets::default();
+        for directory in ["/", "/srv", "/srv/customer acme"] {
+            s.directory(directory.as_bytes());
+        }
+        for file in ["/srv/customer acme/disk.img", "/srv/x", "/srvx/disk.img"] {
+            s.text(file.as_bytes(), b'F');
+        }
+        let hide = |t: &str| s.hide_str(t, Reach::All);
+        assert_eq!((hide("/"), hide("/srv")), ("/".to_owned(), "/M01".to_owned()));
+        assert_eq!(hide("/srv/customer acme"), "/M01/M000000000002");
+        assert_eq!(hide("/srv/customer acme/disk.img"), "/M01/M000000000002/F0000003");
+        assert_eq!(hide("/srv/x"), "/M01/4");
+        assert_eq!(hide("by-loop-ref/\\x2fsrv\\x2fcustomer\\x20acme"), "by-loop-ref/\\x2fM01\\x2fM000000000002");
+        assert_eq!(hide("/srvx/disk.img"), "/F000000000005");
+        s.directory(b"/block");
+        assert_eq!(s.hide_str("sys/block/sda=/block", Reach::Long), "sys/block/sda=/M0006");
     }
 
     #[test]

@@ -1,13 +1,22 @@
 #!/bin/bash
-# A recording of a live device answers as the device did: NVMe, SCSI, virtio, loop, dm-linear, md raid0; with and without
-# serial numbers. Any kernel: VM_OPTS="-k 6.12". With -o DIR the recordings without serial numbers stay in DIR/machines/*.tar.
-# vm: -d nva:64M:nvme -d nvb:64M:nvme -d vir:64M:virtio -d scs:64M:scsi
+# A recording of a live device answers as the device did: NVMe, SCSI, ATA, USB, virtio, loop, dm-linear, md raid0; with and
+# without serial numbers. Any kernel: run -k 6.1. With VM_OPTS="-o DIR" the recordings without serial numbers stay in
+# DIR/machines/*.tar.
+# vm: -d nva:64M:nvme -d nvb:64M:nvme -d vir:64M:virtio -d scs:64M:scsi -d ata:64M:ata -d stick:64M:usb
 . "${0%/*}/../lib.sh"
 
 sd=$(sdebug lbpws=1 lbprz=1 lbpme=1 2>/dev/null) || sd=$(sdebug lbpws=1)
 nv=$(disk nva) nv2=$(disk nvb) vd=$(disk vir) sc=$(disk scs)
 truncate -s 32M /tmp/img
 loop=$(losetup -f --show /tmp/img)
+# A loop whose file lies in a file system on a disk, below a mount point that names somebody.
+mkfs.ext4 -q "/dev/$vd"
+mkdir -p "/srv/payroll department"
+mount "/dev/$vd" "/srv/payroll department"
+truncate -s 16M "/srv/payroll department/archive.img"
+inner=$(losetup -f --show "/srv/payroll department/archive.img")
+wait_for 10 disk stick
+at=$(disk ata) us=$(disk stick)
 echo "0 65536 linear /dev/$sd 2048" | dmsetup create payroll-archive --uuid LVM-TOPSECRETUUID0123456789
 modprobe -q raid0
 mdadm --quiet --create /dev/md0 --run --level=0 --raid-devices=2 "/dev/$nv" "/dev/$nv2" >/dev/null 2>&1
@@ -40,6 +49,13 @@ compare "$vd" virtio
 compare "$sc" scsi
 compare "$sd" scsi-debug
 compare "${loop#/dev/}" loop
+compare "${inner#/dev/}" loop-on-ext4
+check_has "$(zerocap probe "$inner")" "archive.img  (a file in ext4 on $vd)" "probe says where the file of a loop lies"
+check_has "$(zerocap --root /tmp/hid-loop-on-ext4 probe "${inner#/dev/}")" " (a file in ext4 on $vd)" "so does the recording"
+check_eq "$(wc -l </tmp/hid-loop-on-ext4/proc/self/mountinfo)" 1 "which has that one mount and no other"
+check_has "$(find /tmp/hid-loop-on-ext4/sys/block -printf '%f ')" "$vd" "and the disk below"
+compare "$at" ata
+compare "$us" usb
 compare "$dm" dm-linear
 [ ! -b /dev/md0 ] || compare md0 md-raid0
 [ -b /dev/md0 ] || compare "$nv" nvme
