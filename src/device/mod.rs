@@ -34,6 +34,16 @@ impl Device {
     pub fn attr(&self, relative: &str) -> String {
         format!("{}/{relative}", self.sys)
     }
+
+    /// Whether the kernel's name is that of the device or of a partition of it: `sda`, `sda3`; `nvme0n1p3`.
+    pub fn has_part(&self, name: &str) -> bool {
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        name.strip_prefix(&self.name).is_some_and(|rest| match self.name.ends_with(|c: char| c.is_ascii_digit()) {
+            _ if rest.is_empty() => true,
+            true => rest.strip_prefix('p').is_some_and(digits),
+            false => digits(rest),
+        })
+    }
 }
 
 /// A device number.
@@ -188,6 +198,9 @@ mod tests {
             assert_eq!(Kind::of_name(name), kind, "{name}");
         }
         assert_eq!(Device::new("cciss!c0d0", None).node(), "/dev/cciss/c0d0");
+        let part = |device: &str, name: &str| Device::new(device, None).has_part(name);
+        assert!(part("sda", "sda") && part("sda", "sda12") && part("nvme0n1", "nvme0n1p3"));
+        assert!(!part("sda", "sdaa") && !part("dm-1", "dm-10") && !part("nvme0n1", "nvme0n12"));
         assert_eq!("259:12\n".parse(), Ok(Devnum { major: 259, minor: 12 }));
         assert_eq!("259".parse::<Devnum>(), Err(()));
     }

@@ -119,6 +119,7 @@ impl Look<'_> {
             .map(|d| MemberView {
                 facts: &d.facts,
                 class: d.verdict.class,
+                reason: &d.verdict.reason,
                 expected: d.verdict.expected,
                 rotating: d.rotating,
                 unmaps: d.unmaps,

@@ -85,16 +85,16 @@ impl PathAnswer {
     /// Writes the view; the first line is the answer.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let device = match self.class {
-            Class::Fast => "its device zeroes fast",
-            Class::Slow => "its device zeroes no faster than it writes",
-            Class::None => "its device has no zeroing offload",
-            Class::Unknown => "its device is not known to zero fast",
-            Class::Broken => "its device must not be trusted with zeroing",
+            Class::Fast => "zeroes fast",
+            Class::Slow => "zeroes slowly",
+            Class::None => "has no zeroing offload",
+            Class::Unknown => "is not known to zero fast",
+            Class::Broken => "must not be trusted with zeroing",
         };
-        let device = if self.devices.len() > 1 {
-            device.replacen("its device", "the weakest device", 1)
-        } else {
-            device.to_owned()
+        let weakest = self.devices.iter().find(|d| d.verdict.class == self.class).filter(|_| self.devices.len() > 1);
+        let device = match weakest {
+            Some(weakest) => format!("the weakest of its devices, {}, {device}", weakest.verdict.device.name),
+            None => format!("its device {device}"),
         };
         writeln!(out, "{}: {device}; {}.", self.path, self.call())?;
         writeln!(out, "  {:<12} {} on {}", "filesystem", self.filesystem, self.mount_point)?;

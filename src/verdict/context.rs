@@ -2,6 +2,7 @@
 //! small questions over them only.
 
 use crate::device::Kind;
+use crate::facts::nvme::Role;
 use crate::facts::scsi_rows::{ROTATION_FIRST_RATE, ROTATION_LAST_RATE, ROTATION_NONE};
 use crate::facts::{Bus, Facts};
 use crate::policy::Policy;
@@ -40,6 +41,8 @@ pub struct MemberView<'a> {
     pub facts: &'a Facts,
     /// The member's own verdict.
     pub class: Class,
+    /// Why it is that.
+    pub reason: &'a str,
     /// What the member's claims let one expect.
     pub expected: Class,
     /// Whether the member's medium rotates, where known; of a stack, from its members.
@@ -50,10 +53,11 @@ pub struct MemberView<'a> {
 
 impl<'a> MemberView<'a> {
     /// The view of a device that is decided; `below` are its own members.
-    pub fn new(facts: &'a Facts, below: &[MemberView<'_>], verdict: &Verdict) -> Self {
+    pub fn new(facts: &'a Facts, below: &[MemberView<'_>], verdict: &'a Verdict) -> Self {
         MemberView {
             facts,
             class: verdict.class,
+            reason: &verdict.reason,
             expected: verdict.expected,
             rotating: rotating(facts, below),
             unmaps: unmaps(facts, below),
@@ -101,7 +105,7 @@ impl<'a> Ctx<'a> {
         context: &'a Context,
     ) -> Self {
         let kept = match measurement {
-            Some(m) if !context.shared => match fingerprint::changes(m, facts) {
+            Some(m) if !shared(facts, context) => match fingerprint::changes(m, facts) {
                 changed if m.is_without_test() => match changed.is_empty() {
                     true => Kept::Beside(m),
                     false => Kept::None,
@@ -120,6 +124,11 @@ impl<'a> Ctx<'a> {
             Kept::Holds(m) | Kept::Beside(m) => m.overwrite.as_ref(),
             _ => None,
         }
+    }
+
+    /// Whether another device bears the identity, so that nothing kept under it may be used.
+    pub fn shared(&self) -> bool {
+        shared(self.facts, self.context)
     }
 
     /// The measurement where its fingerprint holds.
@@ -151,6 +160,12 @@ impl<'a> Ctx<'a> {
     pub fn deallocate_zeroes(&self) -> bool {
         deallocate_zeroes(self.facts)
     }
+}
+
+/// See [`Ctx::shared`]. The paths of a head bear one identity by right: it is one disk.
+fn shared(facts: &Facts, context: &Context) -> bool {
+    let is_path = facts.nvme().is_some_and(|n| n.role == Role::Path) || facts.stack.is_path.is(true);
+    context.shared && !is_path
 }
 
 /// See [`Ctx::deallocate_zeroes`]: the quirk by name, or the limit that only it gives an NVMe namespace.

@@ -1,12 +1,16 @@
 //! The decision: facts, members, measurement and policy in, one verdict out. Pure and ordered (DESIGN 2).
 
-use crate::facts::Facts;
+use crate::device::display::escape_str;
+use crate::facts::{offload, Facts};
 use crate::policy::Policy;
 use crate::units::{human_bytes, MIB};
 use crate::verdict::context::{Context, Ctx, Kept, MemberView};
 use crate::verdict::expected::{expected, weakest_of};
 use crate::verdict::{findings, wants, Claim, Finding, Measurement, Verdict};
 use crate::words::{Basis, Class, FindingCode};
+
+/// Why most devices are unknown.
+const NOT_MEASURED: &str = "not measured";
 
 /// A class, what it rests on, why in one clause, and the numbers that go with it.
 struct Answer {
@@ -78,10 +82,9 @@ fn hazard(c: &Ctx<'_>) -> Option<Answer> {
     let accepted =
         |hazard| c.policy.class.is_some() && c.policy.accept.as_ref().is_some_and(|accept| accept.value == hazard);
     if let Some(found) = c.recorded_hazards().find(|h| !accepted(h.hazard)) {
-        let text = crate::device::display::escape_str(&found.text);
-        return Some(
-            Answer::new(Class::Broken, Some(Basis::Measured), format!("{}: {text}", found.hazard)).with(c.file),
-        );
+        let text = escape_str(&found.text);
+        let reason = format!("{text} ({})", found.hazard);
+        return Some(Answer::new(Class::Broken, Some(Basis::Measured), reason).with(c.file));
     }
     let declared = c.policy.hazard.as_ref().filter(|h| !accepted(h.value))?;
     Some(Answer::new(Class::Broken, Some(Basis::Policy), format!("{} declared by {}", declared.value, declared.from)))
@@ -93,8 +96,13 @@ fn pin(c: &Ctx<'_>) -> Option<Answer> {
 }
 
 fn no_offload(c: &Ctx<'_>) -> Option<Answer> {
-    let reason = "the kernel has no zeroing offload here: write_zeroes_max_bytes is 0";
-    c.facts.queue.write_zeroes_max.is(0).then(|| Answer::new(Class::None, None, reason))
+    let why = match c.facts.queue.unmap_hw.get() {
+        Some(hw) if hw > 0 => Some(format!("withdrawn at run time, the hardware limit is still {hw}")),
+        _ => offload::why_none(c.facts),
+    };
+    let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+    let reason = || format!("write_zeroes_max_bytes is 0{why}");
+    c.facts.queue.write_zeroes_max.is(0).then(|| Answer::new(Class::None, None, reason()))
 }
 
 fn interrupted(c: &Ctx<'_>) -> Option<Answer> {
@@ -106,21 +114,18 @@ fn measured(c: &Ctx<'_>) -> Option<Answer> {
     let m = c.holding()?;
     let answer = match class_of_numbers(m, c.policy.fast_ratio) {
         Class::Unknown => {
-            let why = m
-                .inconclusive
-                .as_deref()
-                .map_or_else(|| "the numbers do not decide".to_owned(), crate::device::display::escape_str);
+            let why = m.inconclusive.as_deref().map_or_else(|| "the numbers do not decide".to_owned(), escape_str);
             Answer::new(Class::Unknown, None, format!("measured, not conclusive: {why}"))
         }
         Class::None => Answer::new(
             Class::None,
             Some(Basis::Measured),
-            "measured: zeroing is not supported, although the kernel has a limit",
+            "measured, zeroing is not supported although the kernel has a limit",
         ),
         class => {
             let times = m
                 .speedup
-                .map_or_else(String::new, |s| format!(": zeroing is {:.1} times as fast as writing", s.median));
+                .map_or_else(String::new, |s| format!(", zeroing is {:.1} times as fast as writing", s.median));
             let mode = m.zeroing_mode.as_deref().map_or_else(String::new, |mode| {
                 format!(", in zeroing_mode {}", crate::device::display::escape_str(mode))
             });
@@ -155,10 +160,16 @@ fn derived(c: &Ctx<'_>, found: &[Finding]) -> Option<Answer> {
         return None;
     }
     // One member that nobody looked at may be the slow one.
-    let complete = c.facts.stack.members.known().is_none_or(|names| names.len() == c.members.len());
-    let class = weakest_of(c.members.iter().map(|m| m.class)).filter(|_| complete)?;
+    let names = c.facts.stack.members.known().map_or(&[][..], Vec::as_slice);
+    if names.len() > c.members.len() {
+        let unseen = names.iter().filter(|n| !c.members.iter().any(|m| m.facts.device.has_part(n)));
+        let unseen: Vec<String> = unseen.map(|n| escape_str(n)).collect();
+        let reason = format!("not measured, and of its members {} cannot be looked at", list(&unseen));
+        return Some(Answer::new(Class::Unknown, None, reason));
+    }
+    let class = weakest_of(c.members.iter().map(|m| m.class))?;
     if class == Class::Unknown {
-        return Some(Answer::new(Class::Unknown, None, "not measured, and a member is unknown"));
+        return Some(Answer::new(Class::Unknown, None, unknown_member(c)));
     }
     // A broken member is broken however it is reached; anything better needs limits that make sense.
     if class != Class::Broken {
@@ -174,10 +185,42 @@ fn derived(c: &Ctx<'_>, found: &[Finding]) -> Option<Answer> {
             None => return None,
         }
     }
-    let shown =
-        |m: &MemberView<'_>| format!("{} is {}", crate::device::display::escape_str(&m.facts.device.name), m.class);
-    let members: Vec<String> = c.members.iter().map(shown).collect();
-    Some(Answer::new(class, Some(Basis::Derived), format!("passes zeroing to its members: {}", members.join(", "))))
+    // The weakest first, and of a stack what makes it so.
+    let (weakest, others): (Vec<_>, Vec<_>) = c.members.iter().partition(|m| m.class == class);
+    let shown = |m: &&MemberView<'_>| format!("{} ({})", escape_str(&m.facts.device.name), m.class);
+    let mut members: Vec<String> = weakest.iter().chain(&others).map(shown).collect();
+    if let (Some(first), Some(m)) = (members.first_mut(), weakest.first()) {
+        if m.facts.device.kind.is_stack() && !m.reason.is_empty() {
+            *first = format!("{} ({}: {})", escape_str(&m.facts.device.name), m.class, m.reason);
+        }
+    }
+    Some(Answer::new(class, Some(Basis::Derived), format!("it passes zeroing to {}", list(&members))))
+}
+
+/// Why a stack is unknown of which a member is.
+fn unknown_member(c: &Ctx<'_>) -> String {
+    let unknown: Vec<_> = c.members.iter().filter(|m| m.class == Class::Unknown).collect();
+    let names: Vec<String> = unknown.iter().map(|m| escape_str(&m.facts.device.name)).collect();
+    match (unknown.as_slice(), names.as_slice()) {
+        ([member], [name]) if member.reason == NOT_MEASURED => format!("neither it nor its member {name} is measured"),
+        ([member], [name]) => format!("not measured, and its member {name} is unknown: {}", member.reason),
+        (many, _) if many.iter().all(|m| m.reason == NOT_MEASURED) => {
+            format!("neither it nor its members {} are measured", list(&names))
+        }
+        _ => format!("not measured, and its members {} are unknown", list(&names)),
+    }
+}
+
+/// Names in a row; of very many the first.
+fn list(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let rest = names.len().saturating_sub(MOST);
+    let shown = names[..names.len() - rest].join(", ");
+    if rest > 0 {
+        format!("{shown} and {rest} more")
+    } else {
+        shown
+    }
 }
 
 fn unknown(c: &Ctx<'_>) -> Answer {
@@ -187,9 +230,9 @@ fn unknown(c: &Ctx<'_>) -> Answer {
             let why = m.inconclusive.as_deref().map(crate::device::display::escape_str).unwrap_or_default();
             return Answer::new(Class::Unknown, None, format!("not tested: {why}")).with(Some(m));
         }
-        Kept::Stale(_, changed) => format!("the measurement is stale: {}", changed.join("; ")),
-        _ if c.context.shared => "its identity is shared with another device".to_owned(),
-        _ => "not measured".to_owned(),
+        Kept::Stale(_, changed) => format!("the measurement is stale, {}", changed.join("; ")),
+        _ if c.shared() => "its identity is shared with another device".to_owned(),
+        _ => NOT_MEASURED.to_owned(),
     };
     Answer::new(Class::Unknown, None, reason)
 }

@@ -220,20 +220,76 @@ fn a_stack_is_what_its_members_are() {
     let m = measurement(&member, Class::Fast, 3.0);
     let fast = decide(&member, &[], Some(&m), &Policy::default(), &Context::default());
     let unmeasured = decide(&member, &[], None, &Policy::default(), &Context::default());
-    let views = |verdicts: &[&Verdict]| verdicts.iter().map(|v| MemberView::new(&member, &[], v)).collect::<Vec<_>>();
+    fn views_of<'a>(member: &'a Facts, verdicts: &[&'a Verdict]) -> Vec<MemberView<'a>> {
+        verdicts.iter().map(|v| MemberView::new(member, &[], v)).collect()
+    }
     let stack = |level: &str, limit: &str| with("md0", &[("md/level", level), ("queue/write_zeroes_max_bytes", limit)]);
     let of = |stack: &Facts, members: &[MemberView<'_>]| {
         let v = decide(stack, members, None, &Policy::default(), &Context::default());
         (v.class, v.basis, v.expected)
     };
-    let (two, mixed) = (views(&[&fast, &fast]), views(&[&fast, &unmeasured]));
+    let (two, mixed) = (views_of(&member, &[&fast, &fast]), views_of(&member, &[&fast, &unmeasured]));
     assert_eq!(of(&stack("raid0", "8388608"), &two), (Class::Fast, Some(Basis::Derived), Class::Fast));
     assert_eq!(of(&stack("raid0", "8388608"), &mixed), (Class::Unknown, None, Class::Fast));
     assert_eq!(of(&stack("raid0", "524288"), &two), (Class::Unknown, None, Class::Fast), "small commands");
     assert_eq!(of(&stack("raid1", "8388608"), &two), (Class::Unknown, None, Class::Unknown));
     assert_eq!(of(&stack("raid0", "8388608"), &[]), (Class::Unknown, None, Class::Unknown));
     let broken = Verdict { class: Class::Broken, ..fast.clone() };
-    assert_eq!(of(&stack("raid0", "524288"), &views(&[&fast, &broken])).0, Class::Broken);
+    assert_eq!(of(&stack("raid0", "524288"), &views_of(&member, &[&fast, &broken])).0, Class::Broken);
+}
+
+#[test]
+fn a_stack_names_the_member_that_makes_it_so() {
+    let limits = [("queue/write_zeroes_max_bytes", "8388608")];
+    let disks = ["sda", "sdb", "sdc"].map(|name| with(name, &limits));
+    let verdict = |class, reason: &str| {
+        let v = decide(&disks[0], &[], None, &Policy::default(), &Context::default());
+        Verdict { class, reason: reason.to_owned(), ..v }
+    };
+    let verdicts = |of: [(Class, &str); 3]| of.map(|(class, reason)| verdict(class, reason));
+    let say = |name: &str, files: &[(&str, &str)], links: &[(&str, &str)], members: &[MemberView<'_>]| {
+        let paths: Vec<(String, &str)> = files.iter().map(|(p, t)| (format!("sys/block/{name}/{p}"), *t)).collect();
+        let files: Vec<(&str, &str)> = paths.iter().map(|(p, t)| (p.as_str(), *t)).collect();
+        let f = crate::facts::testing::facts(name, &files, links);
+        decide(&f, members, None, &Policy::default(), &Context::default())
+    };
+    let raid0 = [("md/level", "raid0"), ("queue/write_zeroes_max_bytes", "8388608")];
+    let md = |verdicts: &[Verdict]| {
+        let members: Vec<_> = disks.iter().zip(verdicts).map(|(f, v)| MemberView::new(f, &[], v)).collect();
+        say("md0", &raid0, &[], &members)
+    };
+    let (fast, unmeasured, cut) =
+        ((Class::Fast, ""), (Class::Unknown, "not measured"), (Class::Unknown, "a test of it was cut off"));
+    let one = md(&verdicts([fast, unmeasured, fast]));
+    for (verdict, reason) in [
+        (one.clone(), "neither it nor its member sdb is measured"),
+        (md(&verdicts([fast, fast, cut])), "not measured, and its member sdc is unknown: a test of it was cut off"),
+        (md(&verdicts([unmeasured, fast, unmeasured])), "neither it nor its members sda, sdc are measured"),
+        (md(&verdicts([cut, fast, unmeasured])), "not measured, and its members sda, sdc are unknown"),
+        (md(&verdicts([fast, (Class::Slow, ""), fast])), "it passes zeroing to sdb (slow), sda (fast), sdc (fast)"),
+        (
+            md(&verdicts([fast, (Class::Broken, "x"), (Class::Slow, "")])),
+            "it passes zeroing to sdb (broken), sda (fast), sdc (slow)",
+        ),
+    ] {
+        assert_eq!(verdict.reason, reason);
+    }
+    // A stack over a stack names what is weak below, and a member that is not there is named too.
+    let linear = [("dm/uuid", "LVM-x"), ("queue/write_zeroes_max_bytes", "8388608")];
+    let below = with("md0", &raid0);
+    let above = |verdict: &Verdict, links: &[(&str, &str)]| {
+        say("dm-1", &linear, links, &[MemberView::new(&below, &[], verdict)]).reason
+    };
+    assert_eq!(
+        above(&one, &[]),
+        "not measured, and its member md0 is unknown: neither it nor its member sdb is measured"
+    );
+    assert_eq!(
+        above(&md(&verdicts([fast, (Class::Slow, ""), fast])), &[]),
+        "it passes zeroing to md0 (slow: it passes zeroing to sdb (slow), sda (fast), sdc (fast))"
+    );
+    let links = [("sys/block/dm-1/slaves/md0", "../../md0"), ("sys/block/dm-1/slaves/md00", "../../md00")];
+    assert_eq!(above(&one, &links), "not measured, and of its members md00 cannot be looked at");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Rules about hazards, tests and the kept measurement (DESIGN 2 and 7).
 
 use crate::device::display::escape_str;
-use crate::facts::nvme::Role;
 use crate::verdict::context::{Ctx, Kept};
 use crate::verdict::fingerprint;
 use crate::words::{FindingCode, Hazard};
@@ -20,13 +19,9 @@ pub fn hazard(c: &Ctx<'_>, which: Hazard) -> Option<String> {
 
 /// Two devices present bear the same identity. The paths of one multipath head do so rightly: the head answers for them.
 pub fn identity_shared(c: &Ctx<'_>) -> Option<String> {
-    let is_path = c.facts.nvme().is_some_and(|n| n.role == Role::Path) || c.facts.stack.is_path.is(true);
-    if is_path {
-        return None;
-    }
     let identity =
         || c.facts.names.identity.as_ref().map_or_else(|| "the same identity".to_owned(), ToString::to_string);
-    c.context.shared.then(|| format!("another device present bears {}: no kept measurement is used", identity()))
+    c.shared().then(|| format!("another device present bears {}: no kept measurement is used", identity()))
 }
 
 /// The fingerprint of the measurement no longer holds.

@@ -26,7 +26,7 @@ pub struct Verdict {
     pub basis: Option<Basis>,
     /// What the claims alone let one expect: fast, slow, none or unknown.
     pub expected: Class,
-    /// Why this class, in one clause for a person: "measured: zeroing is 2.9 times as fast as writing".
+    /// Why this class, in one clause for a person: "measured, zeroing is 2.9 times as fast as writing".
     pub reason: String,
     /// The measurement that the class rests on, where its fingerprint still holds.
     pub measurement: Option<Measurement>,
