@@ -45,7 +45,10 @@ pub fn why_none(f: &Facts) -> Option<String> {
         Bus::Nvme(n) if n.has_quirk("disable_write_zeroes") => {
             Some("the kernel's quirk disable_write_zeroes".to_owned())
         }
-        Bus::Nvme(n) => n.write_zeroes().is(false).then(|| "ONCS has no Write Zeroes".to_owned()),
+        Bus::Nvme(n) => n.write_zeroes().get().map(|has| match has {
+            true => "the controller has Write Zeroes, a quirk of the kernel turns it off".to_owned(),
+            false => "ONCS has no Write Zeroes".to_owned(),
+        }),
         Bus::Scsi(s) => {
             let usb = f.names.transport.known().is_some_and(|t| t == "usb");
             let why = scsi(s.host_driver.known().map(String::as_str), usb, f.is_libata())?;
@@ -102,10 +105,10 @@ fn never(kind: Kind) -> Option<&'static str> {
 
 fn dm_without(target: &str) -> Option<String> {
     let says = match target {
-        "CRYPT" => "dm-crypt passes no zeroing on",
+        "CRYPT" => "neither dm-crypt nor dm-integrity passes zeroing on",
         "VDO" => "dm-vdo passes no zeroing on",
         stack::THIN => "dm-thin passes no zeroing on",
-        "LVM" => "a target that passes no zeroing on (thin, snapshot, cache), or a member without it",
+        "LVM" => "a target that passes no zeroing on, as thin, snapshot or cache, or a member without it",
         "mpath" => "a path without it",
         _ => return None,
     };

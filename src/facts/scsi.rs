@@ -119,7 +119,10 @@ pub fn gather(
     readings.push(Reading::file("scsi_disk", "zeroing_mode", &zeroing_mode));
     readings.push(Reading::file("scsi_disk", "provisioning_mode", &provisioning_mode));
     readings.push(Reading::file("scsi_disk", "max_write_same_blocks", &max_write_same_blocks));
-    let lbpme_words = thin_provisioning.get().map(|on| format!("LBPME = {}", u8::from(on)));
+    let lbpme_words = thin_provisioning.get().map(|on| match LBPME.bit(&rc16).get() {
+        Some(true) if !on => "LBPME = 0 to sd, which did not ask READ CAPACITY(16)".to_owned(),
+        _ => format!("LBPME = {}", u8::from(on)),
+    });
     let thin = thin_provisioning.as_ref().map(|b| u8::from(*b));
     readings.push(Reading::file("scsi_disk", "thin_provisioning", &thin).claiming(lbpme_words));
 
