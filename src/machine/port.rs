@@ -240,7 +240,11 @@ impl std::fmt::Display for ActError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ActError::NotAllowed(why) => f.write_str(why),
-            ActError::Os(errno) => write!(f, "{} ({})", std::io::Error::from_raw_os_error(*errno), errno_name(*errno)),
+            // The library's text ends with "(os error 61)", which the name says better.
+            ActError::Os(errno) => {
+                let text = std::io::Error::from_raw_os_error(*errno).to_string();
+                write!(f, "{} ({})", text.split(" (os error").next().unwrap_or_default(), errno_name(*errno))
+            }
             ActError::NoAnswer(pid) => write!(f, "no answer by the deadline; still in flight, pid {pid}"),
         }
     }
@@ -302,6 +306,7 @@ mod tests {
         assert_eq!(Question::ScsiVpd(0xb2).to_string(), "scsi-vpd-b2");
         assert_eq!(AskError::Os(13).to_string(), "errno EACCES");
         assert_eq!(AskError::Nvme(0x2002).to_string(), "nvme 0x2002");
+        assert_eq!(ActError::Os(61).to_string(), "No data available (ENODATA)");
         assert_eq!(AskError::Scsi(5, 0x24, 0).to_string(), "scsi 5/24/00");
         assert_eq!(errno_number("EREMOTEIO"), Some(121));
         assert_eq!(errno_number("ENONSENSE"), None);
