@@ -11,6 +11,7 @@ use crate::machine::port::{ActError, Port, TunablePath};
 use crate::tunable::plan::{Last, Plan};
 use crate::tunable::{managed, wedged, Row};
 use crate::units::Nanos;
+use crate::verdict::wants::MODE;
 
 /// How long a limit write may take: it waits for the commands in flight, and those of a sound device are done by then.
 const DEADLINE: Nanos = Nanos::from_secs(10);
@@ -78,7 +79,9 @@ pub fn apply(
 /// One tunable of one device; `None` where nothing is to be done.
 fn one(env: &Env, picture: &Picture, row: &Row, record: &settings::Record, dry: bool) -> Option<(String, Outcome)> {
     let facts = &picture.facts;
-    let want = picture.document.tunables.iter().find(|t| t.name == row.name)?;
+    let Some(want) = picture.document.tunables.iter().find(|t| t.name == row.name) else {
+        return refused(picture, row);
+    };
     let path = row.file(facts)?;
     let now = row.now(facts).known()?.clone();
     let outcome = match settings::plan(facts, row, &want.wanted, record, false) {
@@ -105,6 +108,17 @@ fn one(env: &Env, picture: &Picture, row: &Row, record: &settings::Record, dry: 
         },
     };
     Some((path, outcome))
+}
+
+/// A mode that was the best when it was measured and must not be written to this device: nothing is wanted then, and that
+/// is said.
+fn refused(picture: &Picture, row: &Row) -> Option<(String, Outcome)> {
+    let best = picture.verdict.measurement.as_ref()?.zeroing_mode.as_deref().filter(|_| row.name == MODE)?;
+    let why = row.spelled(&picture.facts, best).err()?;
+    Some((
+        row.file(&picture.facts)?,
+        Outcome::Left(format!("{best}, the best that was measured, is not written: {why}")),
+    ))
 }
 
 /// Puts back what was found before the first write, where the value is still zerocap's.

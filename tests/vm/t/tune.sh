@@ -1,7 +1,7 @@
 #!/bin/bash
 # `zerocap tune` and the traps of the kernel's tunables, each on a real kernel: the 4 GiB value, wedged limits, an
 # administrator's own value, no write of what is there, a queue that hangs, unmap modes without LBPME, dm after a reload.
-# vm: -t 240
+# vm: -t 300
 . "${0%/*}/../lib.sh"
 install_rules
 K=write_zeroes_unmap_max_bytes H=write_zeroes_unmap_max_hw_bytes
@@ -134,6 +134,37 @@ settle
 check "limits can be written again" sh -c "cat /sys/block/$sd/queue/max_sectors_kb >/sys/block/$sd/queue/max_sectors_kb"
 check_eq "$(q "$sd" write_zeroes_max_bytes)" 0 "the offload stays off"
 kill $holder; wait $holder 2>/dev/null
+check "remove" sdebug_rm
+
+# --- an unmap mode without LBPME: the kernel takes it, and the first zeroing fails; zerocap does not write it ---
+sd=$(sdebug)
+hctl=$(basename "$(readlink -f "/sys/block/$sd/device")")
+mode=/sys/block/$sd/device/scsi_disk/$hctl/zeroing_mode
+check_eq "$(cat "/sys/block/$sd/device/scsi_disk/$hctl/thin_provisioning")/$(cat "$mode")" 0/writesame "LBPME is 0"
+check_exit 0 "a kept measurement" zerocap measure "/dev/$sd" --scratch 16MiB+16MiB --journal /host/journal --max-bytes 64MiB
+settle
+kept=$(echo /etc/zerocap/devices/*.json)
+for best in writesame_16_unmap writesame_10_unmap; do
+    # As a test under that mode would keep it.
+    python3 - "$kept" $best <<'PY'
+import hashlib, json, sys
+m = json.load(open(sys.argv[1]))
+m["zeroing_mode"] = sys.argv[2]
+m["fingerprint_of"]["command_path"] = {"writesame_16_unmap": "WS16+UNMAP", "writesame_10_unmap": "WS10+UNMAP"}[sys.argv[2]]
+lines = "".join(f"{k}={v}\n" for k, v in sorted(m["fingerprint_of"].items()))
+m["fingerprint"] = hashlib.sha256(lines.encode()).hexdigest()
+json.dump(m, open(sys.argv[1], "w"))
+PY
+    check_eq "$(json 'd["zeroing_mode"]' <"$kept")" $best "$best is kept as the best"
+    change "$sd"
+    check_eq "$(prop "$sd" ZEROCAP_BASIS)" measured "the measurement is used: $(zerocap show "$sd" | head -1)"
+    check_eq "$(prop "$sd" ZEROCAP_WANT_ZEROING_MODE)/$(cat "$mode")" /writesame "an event does not want it, nor writes it"
+    check_exit 0 "apply" zerocap tune apply "$sd"
+    check_has "$OUT" "$best, the best that was measured, is not written: the device does not claim logical block provisioning (LBPME)" "apply says why it is not written"
+    check_eq "$(row "$sd" zeroing_mode wanted)/$(cat "$mode")" None/writesame "nothing is wanted, and nothing was written"
+    check "the kernel itself would have taken it" sh -c "echo $best >$mode && grep -qx $best $mode && echo writesame >$mode"
+done
+rm "$kept"
 check "remove" sdebug_rm
 
 # --- 4 GiB and more ---
