@@ -10,6 +10,8 @@ UDEVDIR  = $(PREFIX)/lib/udev
 UNITDIR  = $(PREFIX)/lib/systemd/system
 MANDIR   = $(PREFIX)/share/man
 T       ?= smoke
+# What is installed; another build by BIN=target/sim/zerocap.
+BIN     ?= target/release/zerocap
 BUILD_PACKAGES = gcc libc6-dev pkg-config libudev-dev make util-linux
 TEST_PACKAGES  = libsystemd-dev sg3-utils man-db strace python3
 
@@ -68,19 +70,19 @@ bindings:
 	bindings/generate
 
 install:
-	install -D -m 0755 target/release/zerocap $(DESTDIR)$(BINDIR)/zerocap
+	install -D -m 0755 $(BIN) $(DESTDIR)$(BINDIR)/zerocap
 	install -d $(DESTDIR)$(UDEVDIR)/rules.d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d
-	sed 's,@BINDIR@,$(BINDIR),g' rules/90-zerocap.rules > $(DESTDIR)$(UDEVDIR)/rules.d/90-zerocap.rules
+	set -o pipefail; sed 's,@BINDIR@,$(BINDIR),g' rules/90-zerocap.rules | install -m 0644 /dev/stdin $(DESTDIR)$(UDEVDIR)/rules.d/90-zerocap.rules
 	install -d $(DESTDIR)$(UDEVDIR)/hwdb.d $(DESTDIR)/etc/zerocap/policy.d
 	install -m 0644 rules/policy.d/*.toml $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d/
 	install -m 0644 rules/hwdb/*.hwdb $(DESTDIR)$(UDEVDIR)/hwdb.d/
-	for u in rules/units/*.service; do sed 's,@BINDIR@,$(BINDIR),g' $$u > $(DESTDIR)$(UNITDIR)/$${u##*/}; done
+	set -eo pipefail; for u in rules/units/*.service; do sed 's,@BINDIR@,$(BINDIR),g' $$u | install -m 0644 /dev/stdin $(DESTDIR)$(UNITDIR)/$${u##*/}; done
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	target/release/zerocap completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/zerocap
-	target/release/zerocap completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_zerocap
-	target/release/zerocap completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/zerocap.fish
-	for m in man/*.8; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man8/$${m##*/}; done
-	for m in man/*.5; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man5/$${m##*/}; done
+	set -o pipefail; $(BIN) completions bash | install -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/share/bash-completion/completions/zerocap
+	set -o pipefail; $(BIN) completions zsh | install -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_zerocap
+	set -o pipefail; $(BIN) completions fish | install -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/zerocap.fish
+	set -e; for m in man/*.8; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man8/$${m##*/}; done
+	set -e; for m in man/*.5; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man5/$${m##*/}; done
 
 clean:
 	cargo clean

@@ -5,6 +5,9 @@
 
 use std::path::PathBuf;
 
+/// What a file of root's gives to others; a device that refuses gives EPERM.
+const EACCES: i32 = 13;
+
 /// The result of everything that can fail as a whole.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -24,7 +27,7 @@ pub enum Error {
     #[error("{0}")]
     Usage(String),
     /// A file could not be read, written, locked: exit code 1.
-    #[error("{path}: {operation}: {source}")]
+    #[error("{path}: {operation}: {source}{}", if source.raw_os_error() == Some(EACCES) { "; try it as root" } else { "" })]
     File {
         /// The file.
         path: PathBuf,

@@ -2,6 +2,7 @@
 //! say is the same. Their behaviour is tested in guests (tests/vm).
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may panic.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use zerocap::policy::{format, matcher};
@@ -114,25 +115,75 @@ fn the_units_call_verbs_that_are_there() {
     }
 }
 
+/// The files below a directory with their permission bits, by their paths from it.
+fn installed(dir: &Path, below: &Path, found: &mut BTreeMap<String, u32>) {
+    use std::os::unix::fs::PermissionsExt;
+    for entry in std::fs::read_dir(below).unwrap() {
+        let entry = entry.unwrap();
+        let meta = entry.metadata().unwrap();
+        let mode = meta.permissions().mode() & 0o7777;
+        if meta.is_dir() {
+            assert_eq!(mode, 0o755, "{}", entry.path().display());
+            installed(dir, &entry.path(), found);
+        } else {
+            found.insert(entry.path().strip_prefix(dir).unwrap().to_str().unwrap().to_owned(), mode);
+        }
+    }
+}
+
 #[test]
 fn install_puts_everything_at_its_place() {
-    let plan =
-        Command::new("make").args(["-n", "install", "DESTDIR=/D", "PREFIX=/P"]).current_dir(repository()).output();
-    let Ok(plan) = plan else {
-        eprintln!("not run: make is not installed");
-        return;
-    };
-    let plan = String::from_utf8(plan.stdout).unwrap();
-    for place in [
-        "/D/P/bin/zerocap",
-        "/D/P/lib/udev/rules.d/90-zerocap.rules",
-        "/D/P/lib/udev/hwdb.d",
-        "/D/P/lib/systemd/system/",
-        "/D/P/lib/zerocap/policy.d",
-        "/D/P/share/man/man8/",
-        "/D/P/share/man/man5/",
-    ] {
-        assert!(plan.contains(place), "{place}: {plan}");
+    for prefix in ["/usr", "/usr/local"] {
+        let dir = tempfile::tempdir().unwrap();
+        let dest = dir.path().join("D");
+        // Under the umask of a careful root, which must not show in what others have to read.
+        let make = Command::new("sh")
+            .args(["-c", "umask 077; exec make -s install \"$@\"", "sh"])
+            .arg(format!("DESTDIR={}", dest.display()))
+            .arg(format!("PREFIX={prefix}"))
+            .arg(format!("BIN={}", env!("CARGO_BIN_EXE_zerocap")))
+            .current_dir(repository())
+            .env_remove("MAKEFLAGS")
+            .output()
+            .unwrap();
+        if make.status.code() == Some(127) {
+            eprintln!("not run: make is not installed");
+            return;
+        }
+        assert!(make.status.success() && make.stderr.is_empty(), "{}", String::from_utf8_lossy(&make.stderr));
+        let mut found = BTreeMap::new();
+        installed(&dest, &dest.join(&prefix[1..]), &mut found);
+        let wanted = [
+            ("bin/zerocap", 0o755),
+            ("lib/systemd/system/zerocap-measure@.service", 0o644),
+            ("lib/systemd/system/zerocap-recover.service", 0o644),
+            ("lib/udev/hwdb.d/60-zerocap-model.hwdb", 0o644),
+            ("lib/udev/rules.d/90-zerocap.rules", 0o644),
+            ("lib/zerocap/policy.d/10-public-record.toml", 0o644),
+            ("share/bash-completion/completions/zerocap", 0o644),
+            ("share/fish/vendor_completions.d/zerocap.fish", 0o644),
+            ("share/man/man5/zerocap-policy.5", 0o644),
+            ("share/man/man5/zerocap-verdict.5", 0o644),
+            ("share/man/man8/zerocap.8", 0o644),
+            ("share/zsh/vendor-completions/_zerocap", 0o644),
+        ];
+        let wanted = wanted.map(|(place, mode)| (format!("{}/{place}", &prefix[1..]), mode));
+        assert_eq!(found, BTreeMap::from(wanted));
+        assert!(dest.join("etc/zerocap/policy.d").is_dir());
+        for place in found.keys().filter(|p| p.contains(".rules") || p.contains(".service")) {
+            let text = std::fs::read_to_string(dest.join(place)).unwrap();
+            assert!(text.contains(&format!("{prefix}/bin/zerocap ")) && !text.contains("@BINDIR@"), "{place}");
+        }
+        // The shipped rules are found where they were put.
+        let list = Command::new(env!("CARGO_BIN_EXE_zerocap"))
+            .args(["policy", "list", "--root"])
+            .arg(repository().join("tests/machines/synthetic-kept"))
+            .arg("--state")
+            .arg(&dest)
+            .output()
+            .unwrap();
+        let list = String::from_utf8(list.stdout).unwrap();
+        assert!(list.contains(&format!("{prefix}/lib/zerocap/policy.d/10-public-record.toml:")), "{list}");
     }
 }
 

@@ -2,13 +2,17 @@
 //! Counted by strace; where that is not installed the test says so.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+fn machine_dir(machine: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines").join(machine)
+}
 
 /// The system calls of one event, by strace's own record of each.
 fn calls(machine: &str, device: &str, state: &Path) -> Option<usize> {
     let record = state.join("strace");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines").join(machine);
+    let root = machine_dir(machine);
     let run = Command::new("strace")
         .args(["-f", "-qq", "-o"])
         .arg(&record)
@@ -82,4 +86,24 @@ fn at_most_150_system_calls_and_no_child() {
             assert!(count <= 150, "{machine}/{device}: {count}");
         }
     }
+}
+
+/// A kept measurement is used only where no other device bears its identity: three calls for each that there is.
+#[test]
+fn a_kept_measurement_costs_a_look_at_each_other_device() {
+    let (machine, device) = ("synthetic-kept", "sda");
+    let state = tempfile::tempdir().unwrap();
+    let devices = state.path().join("etc/zerocap/devices");
+    std::fs::create_dir_all(&devices).unwrap();
+    for entry in std::fs::read_dir(machine_dir(machine).join("etc/zerocap/devices")).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), devices.join(entry.file_name())).unwrap();
+    }
+    let others = std::fs::read_dir(machine_dir(machine).join("sys/block")).unwrap().count() - 1;
+    let Some(count) = calls(machine, device, state.path()) else {
+        eprintln!("not run: strace is not installed");
+        return;
+    };
+    eprintln!("{machine}/{device}: {count} system calls beside {others} devices");
+    assert!(others > 5 && count <= 150 + 3 * others, "{count}");
 }

@@ -104,6 +104,10 @@ pub fn in_controller<T>(root: &Root, device: &Device, read: impl Fn(&str) -> Fac
     let is_controller =
         |n: &&String| n.strip_prefix("nvme").is_some_and(|r| !r.is_empty() && r.bytes().all(|b| b.is_ascii_digit()));
     read(&own).or(|| {
+        // A link to a controller is no subsystem: nothing to look through, which an event would pay for each time.
+        if root.link_name(&own).known().is_some_and(|name| is_controller(&name)) {
+            return Fact::ABSENT;
+        }
         let below = root.list(&own);
         let mut dirs = below.known().into_iter().flatten().filter(is_controller);
         dirs.find_map(|n| Some(read(&format!("{own}/{n}"))).filter(|f| f.known().is_some())).unwrap_or(Fact::ABSENT)

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::error::Result;
 use crate::facts::{self, Depth, Facts};
-use crate::jobs::{find, intent, kept, model, policies, settings, Env};
+use crate::jobs::{intent, kept, model, policies, settings, Env};
 use crate::machine::nodes;
 use crate::machine::port::Port;
 use crate::output::Document;
@@ -159,10 +159,14 @@ fn interrupted(env: &Env, facts: &Facts) -> Option<String> {
 pub fn same_identity(env: &Env, facts: &Facts) -> Result<Vec<String>> {
     let Some(identity) = &facts.names.identity else { return Ok(Vec::new()) };
     let root = &env.roots.system;
-    Ok(find::listed(env, true)?
+    // An event pays for each device of the machine: no more is read of one than tells that it is another.
+    let mut names: Vec<String> = nodes::names(root)?
         .into_iter()
-        .filter(|d| d.name != facts.device.name && !root.flag(&d.attr("hidden")).is(true))
-        .filter(|d| facts::device::identity(root, d).as_ref() == Some(identity))
+        .map(|name| Device::new(&name, None))
+        .filter(|d| d.name != facts.device.name && facts::device::identity(root, d).as_ref() == Some(identity))
+        .filter(|d| !root.flag(&d.attr("hidden")).is(true))
         .map(|d| d.name)
-        .collect())
+        .collect();
+    names.sort();
+    Ok(names)
 }

@@ -6,36 +6,58 @@ use crate::facts::Facts;
 use crate::jobs::Env;
 use crate::machine::durable::{Durable, LiveDurable};
 use crate::machine::stamp;
-use crate::policy::matcher::{self, Applied, Dir, Subject};
+use crate::policy::matcher::{self, Applied, Subject};
 use crate::policy::{format, Policy};
 use crate::verdict::fingerprint;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The two directories of rules.
-fn dirs(env: &Env) -> (LiveDurable, LiveDurable) {
-    let dir = |below: &str| LiveDurable::new(env.roots.state.join(below), 0o644);
-    (dir("usr/lib/zerocap/policy.d"), dir("etc/zerocap/policy.d"))
+/// The directories of rules: of packages, of what is installed by hand, of the administrator. A name in a later one takes
+/// the place of the same name in an earlier one.
+pub const DIRS: [&str; 3] = ["usr/lib/zerocap/policy.d", "usr/local/lib/zerocap/policy.d", "etc/zerocap/policy.d"];
+
+/// The files of rules that there are, in the order in which they count, and which directories cannot be listed.
+struct Files {
+    dirs: [LiveDurable; 3],
+    names: Vec<(usize, String)>,
+    problems: Vec<String>,
+}
+
+fn files(env: &Env) -> Files {
+    let dirs = DIRS.map(|below| LiveDurable::new(env.roots.state.join(below), 0o644));
+    let mut problems = Vec::new();
+    let names = dirs.each_ref().map(|dir| {
+        dir.list().unwrap_or_else(|e| {
+            problems.push(format!("{e}; none of its rules is used"));
+            Vec::new()
+        })
+    });
+    Files { dirs, names: matcher::drop_in_order(&names), problems }
 }
 
 /// All rules, in the order in which the last wins, and what was wrong with the files.
-pub fn rules(env: &Env) -> Result<(Vec<format::Rule>, Vec<String>)> {
-    let (usr, etc) = dirs(env);
-    let (mut rules, mut problems) = (Vec::new(), Vec::new());
-    for (dir, name) in matcher::drop_in_order(&usr.list()?, &etc.list()?) {
-        let files = if dir == Dir::Etc { &etc } else { &usr };
-        let shown = files.shown(&name).display().to_string();
-        match files.read(&name).map(|bytes| String::from_utf8(bytes.unwrap_or_default())) {
-            Ok(Ok(text)) => {
+pub fn rules(env: &Env) -> (Vec<format::Rule>, Vec<String>) {
+    read(&files(env))
+}
+
+fn read(files: &Files) -> (Vec<format::Rule>, Vec<String>) {
+    let (mut rules, mut problems) = (Vec::new(), files.problems.clone());
+    for (dir, name) in &files.names {
+        let dir = &files.dirs[*dir];
+        let shown = dir.shown(name).display().to_string();
+        let mut unused = |what: &str| problems.push(format!("{what}; the file is not used, mend or remove it"));
+        match dir.read(name).map(|bytes| bytes.map(String::from_utf8)) {
+            Ok(Some(Ok(text))) => {
                 let (more, wrong) = format::parse(&shown, &text);
                 rules.extend(more);
                 problems.extend(wrong);
             }
-            Ok(Err(_)) => problems.push(format!("{shown}: not UTF-8; the file is not used")),
-            Err(e) => problems.push(e.to_string()),
+            Ok(Some(Err(_))) => unused(&format!("{shown}: not UTF-8")),
+            Ok(None) => unused(&format!("{shown}: a link to nothing")),
+            Err(e) => unused(&e.to_string()),
         }
     }
-    Ok((rules, problems))
+    (rules, problems)
 }
 
 /// The policy of one device, and what was wrong.
@@ -46,10 +68,11 @@ pub fn of(env: &Env, facts: &Facts) -> (Policy, Vec<String>) {
 
 /// The policy of one device, which file and line each wish of it came from, and what was wrong.
 pub fn traced(env: &Env, facts: &Facts) -> (Policy, Vec<Applied>, Vec<String>) {
-    let (rules, mut problems) = match rules(env) {
-        Ok(found) => found,
-        Err(e) => return (Policy::default(), Vec::new(), vec![e.to_string()]),
-    };
+    resolved(&files(env), facts)
+}
+
+fn resolved(files: &Files, facts: &Facts) -> (Policy, Vec<Applied>, Vec<String>) {
+    let (rules, mut problems) = read(files);
     if rules.is_empty() {
         return (Policy::default(), Vec::new(), problems);
     }
@@ -92,16 +115,21 @@ fn remembered(env: &Env) -> LiveDurable {
 /// As [`of`], for an event: where there are many rules, what they came to is remembered in `/run/zerocap/policy` until a
 /// file of rules or a name of the device changes.
 pub fn at_event(env: &Env, facts: &Facts) -> (Policy, Vec<String>) {
-    let (Some((key, bytes)), Some(devnum)) = (key(env, facts), facts.device.devnum) else { return of(env, facts) };
+    let rules = files(env);
+    let now = || {
+        let (policy, _, problems) = resolved(&rules, facts);
+        (policy, problems)
+    };
+    let (Some((key, bytes)), Some(devnum)) = (key(&rules, facts), facts.device.devnum) else { return now() };
     if bytes <= FEW {
-        return of(env, facts);
+        return now();
     }
     let (mut files, name) = (remembered(env), devnum.to_string());
     let kept = files.read(&name).ok().flatten().and_then(|b| serde_json::from_slice::<Remembered>(&b).ok());
     if let Some(kept) = kept.filter(|k| k.of == key) {
         return (kept.policy, kept.problems);
     }
-    let (policy, problems) = of(env, facts);
+    let (policy, problems) = now();
     let kept = Remembered { of: key, policy, problems };
     // Only time is lost where it cannot be written.
     let _ = files.replace(&name, &serde_json::to_vec(&kept).unwrap_or_default());
@@ -109,11 +137,10 @@ pub fn at_event(env: &Env, facts: &Facts) -> (Policy, Vec<String>) {
 }
 
 /// What the policy of a device depends on: the files of rules as they are, and its names; and the bytes of those files.
-fn key(env: &Env, facts: &Facts) -> Option<(String, u64)> {
-    let (usr, etc) = dirs(env);
+fn key(files: &Files, facts: &Facts) -> Option<(String, u64)> {
     let (mut lines, mut bytes) = (BTreeMap::new(), 0);
-    for (dir, name) in matcher::drop_in_order(&usr.list().ok()?, &etc.list().ok()?) {
-        let path = if dir == Dir::Etc { etc.shown(&name) } else { usr.shown(&name) };
+    for (dir, name) in &files.names {
+        let path = files.dirs[*dir].shown(name);
         let (stamp, size) = stamp::of(&path)?;
         bytes += size;
         lines.insert(path.display().to_string(), stamp);

@@ -164,7 +164,7 @@ fn state(env: &Env, facts: &crate::facts::Facts, tree: &mut Tree) {
 /// The policy files: they take part in the verdict.
 fn policies(env: &Env, tree: &mut Tree) {
     let Ok(root) = Root::open(&env.roots.state) else { return };
-    for dir in ["etc/zerocap/policy.d", "usr/lib/zerocap/policy.d"] {
+    for dir in crate::jobs::policies::DIRS {
         for name in root.list(dir).known().into_iter().flatten().filter(|n| n.ends_with(".toml")) {
             if let Some(bytes) = root.read(&format!("{dir}/{name}")).known() {
                 tree.file(format!("{dir}/{name}"), bytes.clone());

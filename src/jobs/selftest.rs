@@ -160,11 +160,13 @@ fn surroundings() -> Result<Vec<Step>> {
     let there = |paths: &[&str]| paths.iter().any(|p| root.exists(p));
     let rule = there(&[
         "etc/udev/rules.d/90-zerocap.rules",
+        "usr/local/lib/udev/rules.d/90-zerocap.rules",
         "usr/lib/udev/rules.d/90-zerocap.rules",
         "lib/udev/rules.d/90-zerocap.rules",
     ]);
     let unit = there(&[
         "usr/lib/systemd/system/zerocap-recover.service",
+        "usr/local/lib/systemd/system/zerocap-recover.service",
         "etc/systemd/system/zerocap-recover.service",
         "lib/systemd/system/zerocap-recover.service",
     ]);

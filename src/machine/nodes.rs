@@ -39,20 +39,23 @@ impl Partition {
     }
 }
 
+/// The names of every whole block device of the root, in no order.
+pub fn names(root: &Root) -> Result<Vec<String>> {
+    if root.is_system() {
+        return udev::disks().map_err(|e| Error::file("/sys/class/block", "enumerate block devices below", e));
+    }
+    match root.list("sys/block") {
+        Fact::Known(names) => Ok(names),
+        Fact::Unknown(why) => {
+            let path = root.shown("sys/block").display().to_string();
+            Err(Error::NoDevice { path, what: format!("no recorded block devices: {why}") })
+        }
+    }
+}
+
 /// Every whole block device of the root, in the order of names.
 pub fn disks(root: &Root) -> Result<Vec<Device>> {
-    let names = if root.is_system() {
-        udev::disks().map_err(|e| Error::file("/sys/class/block", "enumerate block devices below", e))?
-    } else {
-        match root.list("sys/block") {
-            Fact::Known(names) => names,
-            Fact::Unknown(why) => {
-                let path = root.shown("sys/block").display().to_string();
-                return Err(Error::NoDevice { path, what: format!("no recorded block devices: {why}") });
-            }
-        }
-    };
-    let mut devices: Vec<Device> = names.iter().map(|name| device(root, name)).collect();
+    let mut devices: Vec<Device> = names(root)?.iter().map(|name| device(root, name)).collect();
     devices.sort_by_cached_key(|d| natural(&d.name));
     Ok(devices)
 }

@@ -155,21 +155,15 @@ fn put<'a, T: Copy + std::fmt::Display>(wish: &'a Option<Sourced<T>>, into: &mut
     Some((wish.value.to_string(), &wish.from))
 }
 
-/// Where a file of rules lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dir {
-    /// `/usr/lib/zerocap/policy.d`: shipped.
-    Usr,
-    /// `/etc/zerocap/policy.d`: the administrator's.
-    Etc,
-}
-
-/// The files to read, in order, from the names in both directories: sorted by name whatever the directory, and a name
-/// in `/etc` takes the place of the same name in `/usr/lib`. Only `*.toml` counts, and nothing that starts with a dot.
-pub fn drop_in_order(usr: &[String], etc: &[String]) -> Vec<(Dir, String)> {
-    let counts = |name: &&String| name.ends_with(".toml") && !name.starts_with('.');
-    let mut files: BTreeMap<&String, Dir> = usr.iter().filter(counts).map(|n| (n, Dir::Usr)).collect();
-    files.extend(etc.iter().filter(counts).map(|n| (n, Dir::Etc)));
+/// The files to read, in order, from the names in each directory: sorted by name whatever the directory, and a name in a
+/// later directory takes the place of the same name in an earlier one. Each with the number of its directory. Only
+/// `*.toml` counts, and nothing that starts with a dot.
+pub fn drop_in_order<const N: usize>(dirs: &[Vec<String>; N]) -> Vec<(usize, String)> {
+    let mut files = BTreeMap::new();
+    for (dir, names) in dirs.iter().enumerate() {
+        let counts = names.iter().filter(|name| name.ends_with(".toml") && !name.starts_with('.'));
+        files.extend(counts.map(|name| (name, dir)));
+    }
     files.into_iter().map(|(name, dir)| (dir, name.clone())).collect()
 }
 

@@ -127,11 +127,10 @@ fn drop_ins() {
     let names = |n: &[&str]| n.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
     let usr = names(&["50-b.toml", "10-a.toml", "README", ".hidden.toml"]);
     let etc = names(&["99-pins.toml", "10-a.toml", "20-x.toml", "20-x.toml~", "30.toml.rpmsave"]);
-    let files = drop_in_order(&usr, &etc);
+    let local = names(&["20-x.toml", "50-b.toml"]);
+    let files = drop_in_order(&[usr, local, etc]);
     let seen: Vec<_> = files.iter().map(|(d, n)| (*d, n.as_str())).collect();
-    let wanted =
-        [(Dir::Etc, "10-a.toml"), (Dir::Etc, "20-x.toml"), (Dir::Usr, "50-b.toml"), (Dir::Etc, "99-pins.toml")];
-    assert_eq!(seen, wanted);
+    assert_eq!(seen, [(2, "10-a.toml"), (2, "20-x.toml"), (1, "50-b.toml"), (2, "99-pins.toml")]);
 }
 
 proptest::proptest! {
