@@ -174,3 +174,51 @@ fn a_recorded_machine_is_planned_for_and_never_written() {
     assert_eq!((knob["wanted"].as_str(), knob["set_by"].as_str()), (Some("0"), Some("kernel")), "{knob}");
     assert_eq!(place.run(&["tune", "show", "no-such"]).0, 32);
 }
+
+/// What an administrator's slip looks like: each file is told with its name and what to do, and the others count.
+#[test]
+fn bad_files_are_told_and_the_others_count() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    let file = |name: &str| place.policy_file(name);
+    let write = |name: &str, bytes: &[u8]| std::fs::write(file(name), bytes).unwrap();
+    write("10-regex.toml", b"[[rule]]\nmodel = \"a(b\"\nclass = \"slow\"\n");
+    write("11-huge.toml", b"[[rule]]\nmodel = \"(a{1000}){1000}\"\nclass = \"slow\"\n");
+    write("12-key.toml", b"[[rule]]\nmodle = \"x\"\nclass = \"slow\"\n");
+    write("13-twice.toml", b"[[rule]]\nmodel = \"x\"\nmodel = \"y\"\nclass = \"slow\"\n");
+    write("14-bytes.toml", b"[[rule]]\nmodel = \"\xff\"\n");
+    std::fs::create_dir(file("15-dir.toml")).unwrap();
+    symlink("16-ring.toml", file("16-ring.toml")).unwrap();
+    symlink("nothing", file("17-gone.toml")).unwrap();
+    symlink("/dev/null", file("18-masked.toml")).unwrap();
+    std::fs::File::create(file("19-long.toml")).unwrap().set_len(17 << 20).unwrap();
+    write("20-mib.toml", "# a remark\n".repeat(100_000).as_bytes());
+    write("30-good.toml", b"[[rule]]\nclass = \"slow\"\n");
+    let (code, rules, problems) = place.run(&["policy", "list"]);
+    assert_eq!(code, 1);
+    assert!(rules.contains("30-good.toml:1: every device: class=slow"), "{rules}");
+    let told: Vec<&str> = problems.lines().filter_map(|l| l.split_once("policy.d/").map(|(_, what)| what)).collect();
+    let unused = "the file is not used, mend or remove it";
+    let mut wanted = vec![
+        "10-regex.toml:2: model: unclosed group; the rule is not used".to_owned(),
+        "11-huge.toml:2: model: the expression is too big; the rule is not used".to_owned(),
+        "12-key.toml:2: unknown key modle; the rule is not used".to_owned(),
+        "13-twice.toml:3: duplicate key; nothing of this file is used".to_owned(),
+        format!("14-bytes.toml: not UTF-8; {unused}"),
+        format!("15-dir.toml: open: not a regular file; {unused}"),
+        format!("16-ring.toml: open: Too many levels of symbolic links (os error 40); {unused}"),
+        format!("17-gone.toml: a link to nothing; {unused}"),
+        format!("19-long.toml: read: longer than 16 MiB; {unused}"),
+    ];
+    let mut told: Vec<String> = told.iter().map(|t| (*t).to_owned()).collect();
+    told.sort();
+    wanted.sort();
+    assert_eq!(told, wanted);
+    let (code, said, _) = place.run(&["policy", "test", "sda"]);
+    assert!(code == 0 && said.contains("class = slow  by ") && said.contains("30-good.toml:2"), "{said}");
+
+    std::fs::remove_dir_all(place.state.path().join("etc/zerocap/policy.d")).unwrap();
+    std::fs::write(place.state.path().join("etc/zerocap/policy.d"), "a file").unwrap();
+    let (code, _, problems) = place.run(&["policy", "list"]);
+    assert!(code == 1 && problems.contains("policy.d: list: Not a directory"), "{problems}");
+}

@@ -118,13 +118,15 @@ impl LiveDurable {
     }
 }
 
-/// Opens a regular file for reading, and gives its length; a FIFO somebody put there must not hang the program.
+/// Opens a regular file for reading, and gives its length; a FIFO somebody put there must not hang the program. A link to
+/// `/dev/null` is how administrators empty a file of a package.
 fn open_regular(path: &Path) -> std::io::Result<(File, u64)> {
-    use std::os::unix::fs::OpenOptionsExt;
+    use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
     let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
     let meta = file.metadata()?;
-    if meta.is_file() {
+    let null = meta.file_type().is_char_device() && meta.rdev() == rustix::fs::makedev(1, 3);
+    if meta.is_file() || null {
         Ok((file, meta.len()))
     } else {
         Err(std::io::Error::other("not a regular file"))
