@@ -1,8 +1,9 @@
 #!/bin/bash
 # `zerocap policy`, model entries and the automatic test with a real udevd: pins, their files, kept verdicts, hwdb, a
-# hostile model string, and many workers and a pin at once.
-# vm: -n fast:64M:write_ms_per_mib=12 -t 300
-# vm: -d 'odd:16M:scsi,vendor=v"x,product=q"\\$(id)*[=\\'
+# hostile model and serial strings, and many workers, pins and a test at once.
+# vm: -n fast:64M:write_ms_per_mib=12 -t 400
+# vm: -d 'odd:16M:scsi,vendor=v"x,product=q"\\$(id)*[=\\' -d vserial:17M:none -d nserial:18M:none
+# vm: -- -device virtio-blk-pci,drive=vserial,serial=$'a\nZEROCAP_CLASS=fast' -device nvme,drive=nserial,serial=$'\xff\x1b[1m"$(id)\n[[r]]*'
 . "${0%/*}/../lib.sh"
 install_rules
 repo=${0%/*}/../../..
@@ -115,12 +116,110 @@ check_eq "$(zerocap policy list 2>&1 | grep -c 99-pins.toml)" 1 "list prints it 
 check_exit 0 "unpin it" zerocap policy unpin "/dev/$sd"
 check "remove" sdebug_rm
 
+# What is hostile by its bytes. The kernel lets no such model through: SCSI makes blanks of them (scsi_sanitize_inquiry_string),
+# nvmet and LIO give EINVAL for an attribute outside 0x20 to 0x7e. It does let serials and uuids through.
+sized() { local d; for d in /sys/block/*; do [ "$(cat "$d/size")" != $(($1 * 2048)) ] || echo "${d##*/}"; done; }
+# clean FILE : UTF-8, and nothing that a terminal or a log would take for more than a character
+cat >/tmp/clean <<'PY'
+import json, sys
+def walk(v):
+    for x in (v.items() if isinstance(v, dict) else enumerate(v) if isinstance(v, list) else [(v, "")]):
+        yield from (str(y) for y in x if not isinstance(y, (dict, list)))
+        yield from (z for y in x if isinstance(y, (dict, list)) for z in walk(y))
+text = open(sys.argv[1], "rb").read().decode("utf-8")
+if sys.argv[1].endswith(".json"):
+    bad = [s for s in walk(json.loads(text)) if not all(c.isprintable() for c in s)]
+else:
+    bad = [l for l in text.split("\n") if l.startswith("ZEROCAP_") or not all(c.isprintable() for c in l)]
+sys.exit(repr(bad) if bad else 0)
+PY
+hostile() { # hostile DISK HOW
+    local d=$1 how=$2 devnum
+    devnum=$(cat "/sys/block/$d/dev")
+    udevadm trigger --settle "/sys/block/$d"
+    check_eq "$(prop "$d" ZEROCAP_CLASS)" unknown "$how: no class comes with it"
+    check_eq "$(udevadm info -q property -n "/dev/$d" | grep '^ZEROCAP_' | grep -vcE '^ZEROCAP_[A-Z_]+=[a-z0-9,.:-]+$')" 0 "$how: properties are words and numbers"
+    check "$how: the document is clean" python3 /tmp/clean "/run/zerocap/$devnum.json"
+    { zerocap show "$d"; zerocap probe "$d"; zerocap policy test "$d"; zerocap tune show "$d"; zerocap show; } >/tmp/said 2>&1
+    check "$how: so is what a terminal gets" python3 /tmp/clean /tmp/said
+    check_exit 0 "$how: pin" zerocap policy pin "/dev/$d" slow
+    zerocap policy list >/tmp/said 2>&1
+    check "$how: the list of policies is clean" python3 /tmp/clean /tmp/said
+    settle
+    check_eq "$(prop "$d" ZEROCAP_CLASS)" slow "$how: the pin is its own"
+    check_exit 0 "$how: unpin" zerocap policy unpin "/dev/$d"
+    zerocap measure "/dev/$d" --scratch 1MiB+8MiB $J --max-bytes 8MiB --thin-ok >/tmp/said 2>&1
+    check "$how: so is what a test says" python3 /tmp/clean /tmp/said
+    settle
+    check_eq "$(LC_ALL=C ls -A --quoting-style=literal --show-control-chars /etc/zerocap/devices /run/zerocap /run/zerocap/kept 2>/dev/null | LC_ALL=C grep -vE '^/etc/zerocap/devices:$|^/run/zerocap(/kept)?:$' | LC_ALL=C grep -c '[^]A-Za-z0-9.:_\\-]')" 0 "$how: names of files"
+    python3 -c "import os; [f.encode('ascii') and 1 // f.isprintable() for r, _, n in os.walk('/etc/zerocap') for f in n]" || fail "$how: a file name is not printable"
+    check_exit 0 "$how: forget what was kept" zerocap policy forget "/dev/$d"
+    check_eq "$ERR" "" "$how: without a word"
+}
+od -An -c "/sys/block/$(sized 17)/serial" | head -3 | while read -r l; do note "$l"; done
+hostile "$(sized 17)" "virtio serial with a property in it"
+od -An -c "/sys/block/$(sized 18)/device/serial" | head -3 | while read -r l; do note "$l"; done
+hostile "$(sized 18)" "NVMe serial of bytes"
+dmsetup create --manglename none -u $'X-\xff"$\nZEROCAP_CLASS=fast\n\x1b[2J' evil --table "0 40960 linear /dev/$(disk fast) 0"; settle
+dm=$(sized 20)
+od -An -c "/sys/block/$dm/dm/uuid" | head -4 | while read -r l; do note "$l"; done
+hostile "$dm" "dm uuid of lines and bytes"
+dmsetup remove --retry evil
+sd=$(sdebug lbpws=1 $'inq_product="a\nb\xff\x1b[m"')
+note "SCSI product: $(od -An -c "/sys/block/$sd/device/model" | head -1)"
+check "what sysfs has of a SCSI model is printable" python3 -c "import sys; b=open('/sys/block/$sd/device/model','rb').read(); sys.exit(any(c < 32 or c > 126 for c in b.rstrip(b'\n')))"
+hostile "$sd" "SCSI product of bytes"
+check "remove" sdebug_rm
+modprobe -q nvmet
+mkdir -p /sys/kernel/config/nvmet/subsystems/evil
+refused=0; for text in $'a\nb' $'a\xffb' $'a\x1bb'; do
+    # a line ends the value for the kernel: only what stands before it is taken
+    printf '%s' "$text" >/sys/kernel/config/nvmet/subsystems/evil/attr_model 2>/dev/null
+    LC_ALL=C grep -q '[^ -~]' /sys/kernel/config/nvmet/subsystems/evil/attr_model || refused=$((refused + 1))
+done
+check_eq "$refused" 3 "nvmet takes no model of bytes"
+rmdir /sys/kernel/config/nvmet/subsystems/evil
+
 odd=$(disk odd)
 udevadm trigger --settle "/sys/block/$odd"
 note "QEMU's: $(cat "/sys/block/$odd/device/vendor" "/sys/block/$odd/device/model" | tr '\n' '|')"
 check_eq "$(udevadm info -q property -n "/dev/$odd" | grep '^ZEROCAP_' | grep -vcE '^ZEROCAP_[A-Z_]+=[a-z0-9,.:-]+$')" 0 "with quotes too: nothing but words and numbers"
 check_eq "$(udevadm info -q property -n "/dev/$odd" | grep -c '^ZEROCAP_MODEL')" 0 "hwdb was not asked"
 check_has "$(zerocap show --json "$odd" | json 'd[0]["device"]["model"]')" 'q"' "the document has the quote as text"
+
+# --- a test, pins and events of its disk at once: it is not disturbed, and nobody waits for it ---
+neighbour=$(sized 17)
+fill "$fast"; before=$(sum "$fast")
+(while :; do udevadm trigger "/sys/block/$fast" "/sys/block/$neighbour"; sleep 0.3; done) &
+storm=$!
+kept=$(cat "/sys/block/$fast/dev")
+zerocap policy pin "/dev/$neighbour" slow
+zerocap measure "/dev/$fast" --scratch 16MiB+16MiB $J --max-bytes 128MiB >/tmp/measure.out 2>&1 &
+test=$! rounds=0 failed=0 torn=0 longest=0
+while kill -0 $test 2>/dev/null; do
+    for what in "policy pin /dev/$fast slow" "tune apply $fast" "policy unpin /dev/$fast"; do
+        start=${EPOCHREALTIME/./}
+        # shellcheck disable=SC2086 # words
+        zerocap $what >/tmp/what.out 2>&1 || { failed=$((failed + 1)); note "$what: $(cat /tmp/what.out)"; }
+        took=$(((${EPOCHREALTIME/./} - start) / 1000))
+        [ $took -le $longest ] || longest=$took
+    done
+    [ -z "$(zerocap policy list 2>&1 >/dev/null)" ] || torn=$((torn + 1))
+    json 'd["class"]' <"/run/zerocap/$kept.json" >/dev/null 2>&1 || torn=$((torn + 1))
+    rounds=$((rounds + 1))
+done
+wait $test; rc=$?
+[ $rc = 0 ] || sed 's/^/      /' /tmp/measure.out
+check_eq "$rc" 0 "a test ends well in a storm of events"
+check "pins were set and taken away meanwhile ($rounds times)" test $rounds -gt 1
+check_eq "$failed/$torn" 0/0 "each of them succeeded, and no file was torn"
+check "nobody waited for the test: at most $longest ms" test $longest -lt 10000
+kill $storm; wait $storm 2>/dev/null
+udevadm trigger --settle "/sys/block/$fast"
+check_eq "$(prop "$fast" ZEROCAP_CLASS)/$(prop "$fast" ZEROCAP_BASIS)" fast/measured "what was measured is kept and published"
+check_eq "$(sum "$fast")" "$before" "the content is as before"
+check_eq "$(grep -c '^identity' /etc/zerocap/policy.d/99-pins.toml)" 1 "the pin of another disk is there"
+check_exit 0 "unpin it" zerocap policy unpin "/dev/$neighbour"
 
 # --- workers, pins and unpins at once ---
 sdebug lbpws=1 num_tgts=1 max_luns=16 add_host=1 >/tmp/disks
