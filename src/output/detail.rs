@@ -95,7 +95,8 @@ pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
     }
     row("class", format!("{}, {}", d.class, d.basis.map_or("no basis".to_owned(), |b| format!("basis {b}"))))?;
     row("expected", format!("{} (from the claims alone)", d.expected))?;
-    if let Some(m) = &d.measured {
+    // Where there could be no test, the first line says why; there are no figures.
+    if let Some(m) = d.measured.as_ref().filter(|m| m.bytes_written > 0 || m.inconclusive.is_none()) {
         let rate = |r: Option<u64>| r.map_or("-".to_owned(), human_rate);
         row("zeroing", format!("{} by {}", rate(d.zero_bytes_per_second), d.method.map_or("-", |m| m.as_str())))?;
         row(

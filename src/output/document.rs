@@ -231,7 +231,7 @@ impl Document {
             expected: verdict.expected,
             reason: verdict.reason.clone(),
             method: verdict.method(),
-            zeroes_verified: m.map(|m| m.zeroes_verified),
+            zeroes_verified: m.filter(|m| !m.is_without_test()).map(|m| m.zeroes_verified),
             zero_bytes_per_second: m.and_then(|m| m.zero_bytes_per_second),
             write_bytes_per_second: m.and_then(|m| m.write_bytes_per_second),
             overwrite_after_zero_bytes_per_second: m.and_then(|m| m.overwrite_after_zero_bytes_per_second),

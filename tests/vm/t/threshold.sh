@@ -21,6 +21,9 @@ for op in 0x93 0x2a; do # WRITE SAME(16), WRITE(10)
     check_exit 5 "the device is not broken by it" zerocap check "/dev/$sd"
     echo "- 2 $op" >"$inject"
 done
+echo "2 -1 0x93 0 0 0x2 6 0x38 7" >"$inject"
+check_exit 1 "in a network of its own, as the unit has" unshare -n zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J --thin-ok
+check_has "$ERR" "unit attention 38h/07h" "it is heard too"
 echo "2 -1 0x93 0 0 0x2 6 0x2a 1" >"$inject"
 check_exit 0 "another attention (mode parameters changed) stops nothing" zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J --thin-ok
 # below another device
