@@ -150,6 +150,8 @@ struct Noted {
     port: SimulatedPort,
     did: Vec<Did>,
     treacherous: bool,
+    /// Reads of single blocks fail.
+    unreadable: bool,
 }
 
 impl Port for Noted {
@@ -164,6 +166,9 @@ impl Port for Noted {
             _ => {}
         }
         match act {
+            Act::Read { length: ..=4096, .. } if self.unreadable => {
+                Timed { took: Nanos(1), value: Err(ActError::Os(5)) }
+            }
             Act::Zero { method: Method::ZeroRange, .. } if self.treacherous => {
                 Timed { value: Err(ActError::Os(5)), ..self.port.act(range, act) }
             }
@@ -187,12 +192,23 @@ impl Port for Noted {
 fn noted(model: Model, plan: &Plan, treacherous: bool, watch: &mut dyn Watch) -> (Outcome, Vec<Did>) {
     let range = scratch::simulated(plan.start + plan.length + 4096);
     let content = sim::content(range.length, 1);
-    let mut port = Noted { port: SimulatedPort::new(model, content.clone(), 1), did: Vec::new(), treacherous };
+    let mut port =
+        Noted { port: SimulatedPort::new(model, content.clone(), 1), did: Vec::new(), treacherous, unreadable: false };
     let outcome = trial::run(&mut port, &range, plan, watch);
     let used = plan.start as usize..(plan.start + plan.length) as usize;
     assert!(port.port.content[..used.start] == content[..used.start], "written to in front of the plan");
     assert!(port.port.content[used.end..] == content[used.end..], "written to behind the plan");
     (outcome, port.did)
+}
+
+#[test]
+fn blocks_around_that_cannot_be_read_end_no_test() {
+    let plan = sim::plan(1, 4096, 4096, 64 * KIB);
+    let range = scratch::simulated(plan.length + 8192);
+    let port = SimulatedPort::new(specimen("constant").model, sim::content(range.length, 1), 1);
+    let mut port = Noted { port, did: Vec::new(), treacherous: false, unreadable: true };
+    let outcome = trial::run(&mut port, &range, &plan, &mut sim::Quiet);
+    assert_eq!((outcome.end, outcome.pairs.len()), (End::Complete, 13));
 }
 
 #[test]

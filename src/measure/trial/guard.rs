@@ -2,7 +2,7 @@
 //! later. Either is the device's fault and ends the run.
 
 use super::Run;
-use crate::machine::port::{Act, Done, Fill};
+use crate::machine::port::{Act, ActError, Done, Fill};
 use crate::measure::order::DECIDING;
 use crate::measure::outcome::{End, Wrong};
 use crate::measure::spans::read_instead;
@@ -20,9 +20,15 @@ impl Run<'_> {
         let places = [offset.checked_sub(block), offset.checked_add(length)];
         let mut around = Vec::new();
         for at in places.into_iter().flatten().filter(|at| self.range.holds(*at, block)) {
-            let read = Act::Read { offset: at, length: block };
-            if let Done::Bytes(bytes) = self.act(&format!("read at byte {at}"), &read)?.1 {
-                around.push((at, bytes));
+            match self.port.act(self.range, &Act::Read { offset: at, length: block }).value {
+                Ok(Done::Bytes(bytes)) => around.push((at, bytes)),
+                Err(error @ ActError::NoAnswer(_)) => {
+                    let text = format!("read at byte {at}: {error}");
+                    self.end = Some(End::Wrong(Wrong { hazard: Hazard::NoAnswer, method: DECIDING, text }));
+                    return None;
+                }
+                // What cannot be read cannot be compared: no fault of zeroing, and nothing the test needs.
+                _ => {}
             }
         }
         Some(around)
@@ -31,9 +37,8 @@ impl Run<'_> {
     /// Ends the run where a block around a span that was zeroed is not as it was.
     pub(super) fn still_around(&mut self, method: Method, (offset, length): (u64, u64), was: &Around) -> Option<()> {
         let now = self.around(offset, length)?;
-        let Some((at, _)) = was.iter().zip(&now).find(|(was, now)| was != now).map(|(was, _)| was) else {
-            return Some(());
-        };
+        let differs = |(at, bytes): &&(u64, Vec<u8>)| now.iter().any(|(there, now)| there == at && now != bytes);
+        let Some((at, _)) = was.iter().find(differs) else { return Some(()) };
         let text = format!("{method} of {length} bytes at byte {offset} changed byte {at}, which is no part of that");
         self.end = Some(End::Wrong(Wrong { hazard: Hazard::ZeroingError, method, text }));
         None
