@@ -26,6 +26,7 @@ clients_measure() {
 
 # dirty DISK : old data everywhere, nothing of it zero
 dirty() {
+    touch /host/{fast,slow,none,liar}.quick
     python3 - "/dev/$1" <<'PY'
 import mmap, os, random, sys
 fd = os.open(sys.argv[1], os.O_WRONLY | os.O_DIRECT)
@@ -35,6 +36,7 @@ block[:] = bytes(b | 1 for b in random.Random(3).randbytes(1 << 20))
 for offset in range(0, size, 1 << 20):
     os.pwrite(fd, block, offset)
 PY
+    rm /host/{fast,slow,none,liar}.quick
     settle
 }
 

@@ -13,6 +13,7 @@
 #   hang_writes=1             ... and writes neither
 #   fill=BYTE                 what the disk holds at first (0xff: slow for big disks)
 #   file=PATH                 content kept in a file of this size (for tests with a second boot)
+#   quick=PATH                no command costs anything while this file is there (filling a disk is not what is timed)
 #   log=PATH                  one line per command: name offset length [fua] (not for reads)
 import errno
 import mmap
@@ -44,7 +45,7 @@ def ms(key):
 
 
 KNOWN = set(
-    "size zero trim bimodal eio_after hang_after hang_writes fill file log".split()
+    "size zero trim bimodal eio_after hang_after hang_writes fill file log quick".split()
     + [c + s for c in ("zero", "write", "trim", "read") for s in ("_ms", "_ms_per_mib")]
 )
 
@@ -100,6 +101,8 @@ def can_multi_conn(h):
 
 
 def cost(name, length):
+    if "quick" in params and os.path.exists(params["quick"]):
+        return
     delay = ms(name + "_ms_per_mib") * length / MIB + ms(name + "_ms")
     if name in ("zero", "write") and "bimodal" in params:
         share, extra = params["bimodal"].split(":")

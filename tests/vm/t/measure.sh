@@ -3,6 +3,7 @@
 # answer after re-add without measuring, and another device of the same model that is not taken for the measured one.
 # vm: -n fast:64M:write_ms_per_mib=12 -n slow:64M:zero_ms_per_mib=12,write_ms_per_mib=12
 # vm: -n slower:64M:zero_ms_per_mib=80,write_ms_per_mib=4 -n twin:64M:write_ms_per_mib=12 -t 240
+# takes: 70
 . "${0%/*}/../lib.sh"
 install_rules
 J="--journal /host/journal"

@@ -4,6 +4,7 @@
 # vm: -n fast:64M:write_ms_per_mib=12 -t 400
 # vm: -d 'odd:16M:scsi,vendor=v"x,product=q"\\$(id)*[=\\' -d vserial:17M:none -d nserial:18M:none
 # vm: -- -device virtio-blk-pci,drive=vserial,serial=$'a\nZEROCAP_CLASS=fast' -device nvme,drive=nserial,serial=$'\xff\x1b[1m"$(id)\n[[r]]*'
+# takes: 130
 . "${0%/*}/../lib.sh"
 install_rules
 repo=${0%/*}/../../..

@@ -3,6 +3,7 @@
 # device, wrong kinds of files, read-only, mounted, held, swap, ranges that do not fit, no permission; and a device that
 # vanishes in the middle of a test.
 # vm: -n one:64M:write_ms_per_mib=15 -n gone:64M:write_ms_per_mib=30 -t 240
+# takes: 60
 . "${0%/*}/../lib.sh"
 J="--journal /host/journal"
 one=$(disk one) gone=$(disk gone)

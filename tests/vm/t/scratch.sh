@@ -2,6 +2,7 @@
 # Where a test may write, and how it ends before its time: `gap` on a GPT disk beside data; a signal between acts puts back
 # and keeps nothing; progress on a terminal; a journal that an earlier test left is never thrown away.
 # vm: -n gap:256M:write_ms_per_mib=4 -n sig:64M:write_ms_per_mib=25,zero_ms_per_mib=5 -t 300
+# takes: 110
 . "${0%/*}/../lib.sh"
 install_rules
 J="--journal /host/journal"
@@ -33,7 +34,7 @@ before=$(sum "$gap")
 check_exit 0 "the plan" zerocap measure "/dev/$gap" --scratch gap $J --dry-run
 check_has "$OUT" "the gap at byte $((102 << 20)) reads zero for 64 MiB" "the largest gap, and only as much of it as is used"
 check_has "$OUT" "two copies are good" "the table is part of the proof"
-check_exit 0 "measure in the gap, beside a mounted file system" zerocap measure "/dev/$gap" --scratch gap $J --json
+check_exit 0 "measure in the gap, beside a mounted file system" zerocap measure "/dev/$gap" --scratch gap $J --json --max-bytes 128MiB
 check_eq "$(json 'd["class"], d["measured"]["scratch"]' <<<"$OUT")" "('fast', 'gap')" "fast, and it says where"
 check_eq "$(sum "$gap")" "$before" "the whole device, tables and file system included, is as before"
 nothing_left "$gap"
@@ -80,11 +81,11 @@ check_eq "$(sum "$sig")" "$before" "content as before"
 nothing_left "$sig"
 
 # --- what it says ---
-check_exit 0 "quiet, where nobody sits at a terminal" zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J --max-seconds 8
+check_exit 0 "quiet, where nobody sits at a terminal" zerocap measure "/dev/$sig" --scratch 16MiB+4MiB $J
 check_eq "$ERR" "" "nothing on standard error"
-check_exit 0 "-v" zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J --max-seconds 8 -v
+check_exit 0 "-v" zerocap measure "/dev/$sig" --scratch 16MiB+4MiB $J -v
 check_has "$ERR" "pair 3: write " "a line a pair"
-script -qec "zerocap measure /dev/$sig --scratch 16MiB+16MiB $J --max-seconds 8" /tmp/typescript >/dev/null
+script -qec "zerocap measure /dev/$sig --scratch 16MiB+4MiB $J" /tmp/typescript >/dev/null
 check "a progress line on a terminal" grep -aq 's more; pair [0-9]*: [0-9.]* times as fast, between' /tmp/typescript
 
 # --- a journal without its word ---

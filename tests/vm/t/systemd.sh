@@ -5,6 +5,7 @@
 # vm: -n cold:64M:write_ms_per_mib=12 -d part:64M:scsi,discard_granularity=0
 # vm: -n vpart:64M:write_ms_per_mib=12,bus=virtio -n wide:64M:write_ms_per_mib=12,bus=virtio
 # vm: -n cut:64M:write_ms_per_mib=25,zero_ms_per_mib=5 -d other:16M:scsi
+# takes: 130
 . "${0%/*}/../lib.sh"
 state=/var/lib/zerocap
 

@@ -7,6 +7,7 @@
 # vm: -n lie:32M:zero=lie -n half:32M:zero=half -n brk:32M:eio_after=6M
 # vm: -n noisyslow:32M:zero_ms_per_mib=4,write_ms_per_mib=12,bimodal=30:40 -n noisyfast:32M:zero_ms_per_mib=1,write_ms_per_mib=24,bimodal=4:40
 # vm: -n hang:32M:hang_after=9 -t 500
+# takes: 130
 . "${0%/*}/../lib.sh"
 install_rules
 range=8MiB+8MiB noise=${1-}
