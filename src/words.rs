@@ -40,6 +40,20 @@ macro_rules! words {
 pub struct UnknownWord;
 
 words! {
+    /// sd's `zeroing_mode`, as the kernel spells it (fieldguide 4.4), in the order that is safe to try them in.
+    ZeroingMode {
+        /// WRITE SAME(16) with UNMAP.
+        Writesame16Unmap = "writesame_16_unmap",
+        /// WRITE SAME(10) with UNMAP.
+        Writesame10Unmap = "writesame_10_unmap",
+        /// WRITE SAME without UNMAP.
+        Writesame = "writesame",
+        /// The same command while the limit stands.
+        Write = "write",
+    }
+}
+
+words! {
     /// What zeroing on the device is like.
     Class {
         /// Zeroing takes clearly less time than writing.

@@ -16,6 +16,7 @@
 //! fast_ratio     = 2.0             # from this speedup on zeroing is fast
 //! knob_off_below = 1.0             # the kernel's knob goes to 0 where the speedup is surely below this
 //! manage_knob    = true
+//! zeroing_mode   = "writesame"
 //! why            = "support case 1234"
 //! ```
 //! A rule without any of the first keys fits every device. A rule with an unknown key or a value that makes no sense is
@@ -25,7 +26,7 @@
 
 use super::{Measure, Sourced};
 use crate::device::display::escape_str;
-use crate::words::{Class, Hazard};
+use crate::words::{Class, Hazard, ZeroingMode};
 use std::str::FromStr;
 use std::sync::OnceLock;
 use toml::de::{DeTable, DeValue};
@@ -100,6 +101,8 @@ pub struct Wishes {
     pub knob_off_below: Option<Sourced<f64>>,
     /// Whether the knob is managed.
     pub manage_knob: Option<Sourced<bool>>,
+    /// The `zeroing_mode` that a SCSI disk is to have.
+    pub zeroing_mode: Option<Sourced<ZeroingMode>>,
 }
 
 /// One rule.
@@ -222,6 +225,7 @@ fn set(rule: &mut Rule, key: &str, value: &DeValue<'_>, at: &str) -> Result<(), 
             let on = value.as_bool().ok_or_else(|| format!("{key} must be true or false"))?;
             wishes.manage_knob = sourced(at, on);
         }
+        "zeroing_mode" => wishes.zeroing_mode = sourced(at, word::<ZeroingMode>(key, value, ZeroingMode::ALL)?),
         "why" => rule.why = Some(text_of(key, value)?),
         _ => return Err(format!("unknown key {}", escape_str(key))),
     }

@@ -7,7 +7,7 @@ pub mod edit;
 pub mod format;
 pub mod matcher;
 
-use crate::words::{Class, Hazard};
+use crate::words::{Class, Hazard, ZeroingMode};
 use serde::{Deserialize, Serialize};
 
 /// What the administrator wants for one device. The default is no wish at all.
@@ -29,6 +29,8 @@ pub struct Policy {
     pub knob_off_below: f64,
     /// Whether the knob is managed at all.
     pub manage_knob: bool,
+    /// The `zeroing_mode` that a SCSI disk is to have.
+    pub zeroing_mode: Option<Sourced<ZeroingMode>>,
 }
 
 impl Default for Policy {
@@ -42,6 +44,7 @@ impl Default for Policy {
             fast_ratio: 2.0,
             knob_off_below: 1.0,
             manage_knob: true,
+            zeroing_mode: None,
         }
     }
 }

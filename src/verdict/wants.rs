@@ -4,18 +4,16 @@ use crate::facts::{scsi, Facts};
 use crate::policy::Policy;
 use crate::units::GIB;
 use crate::verdict::{Measurement, Want};
-use crate::words::Class;
+use crate::words::{Class, ZeroingMode};
 
 /// The knob's file.
 pub const KNOB: &str = "write_zeroes_unmap_max_bytes";
 /// The SCSI disk's file.
 pub const MODE: &str = "zeroing_mode";
-/// What `zeroing_mode` takes.
-pub const MODES: &[&str] = &["writesame_16_unmap", "writesame_10_unmap", "writesame", "write"];
 
 /// The wanted values, with reasons.
 pub fn wants(facts: &Facts, policy: &Policy, class: Class, measurement: Option<&Measurement>) -> Vec<Want> {
-    knob(facts, policy, class, measurement).into_iter().chain(mode(facts, class, measurement)).collect()
+    knob(facts, policy, class, measurement).into_iter().chain(mode(facts, policy, class, measurement)).collect()
 }
 
 fn knob(facts: &Facts, policy: &Policy, class: Class, measurement: Option<&Measurement>) -> Option<Want> {
@@ -50,23 +48,37 @@ pub fn accepted(hw: u64) -> u64 {
     hw % (4 * GIB)
 }
 
-fn mode(facts: &Facts, class: Class, measurement: Option<&Measurement>) -> Option<Want> {
-    let best = measurement?.zeroing_mode.as_deref()?;
+fn mode(facts: &Facts, policy: &Policy, class: Class, measurement: Option<&Measurement>) -> Option<Want> {
+    let (mode, why) = wished_mode(policy, measurement)?;
     let scsi = facts.scsi()?;
     let dir = scsi.scsi_disk.as_ref()?;
     scsi.zeroing_mode.known()?;
-    // Of a broken device no way of zeroing is to be preferred; a mode that the device does not claim hangs or fails.
-    if class == Class::Broken || mode_refused(facts, best).is_some() {
+    // Of a broken device no way of zeroing is to be preferred by numbers; an administrator may know one that works. A mode
+    // that the device does not claim hangs or fails, whoever wishes it.
+    if class == Class::Broken && policy.zeroing_mode.is_none() || mode_refused(facts, mode).is_some() {
         return None;
     }
-    let why = "the best of the modes that were measured".to_owned();
-    Some(Want { name: MODE.to_owned(), path: format!("{dir}/{MODE}"), wanted: best.to_owned(), why })
+    Some(Want { name: MODE.to_owned(), path: format!("{dir}/{MODE}"), wanted: mode.to_owned(), why })
+}
+
+/// The `zeroing_mode` that is wished for, whether or not it may be written, and why: the policy's, else the measured one.
+pub fn wished_mode<'a>(policy: &Policy, measurement: Option<&'a Measurement>) -> Option<(&'a str, String)> {
+    if let Some(wish) = &policy.zeroing_mode {
+        return Some((wish.value.as_str(), format!("wished by {}", wish.from)));
+    }
+    let m = measurement?;
+    let why =
+        if m.modes.is_empty() { "the mode that was measured" } else { "the best of the modes that were measured" };
+    Some((m.zeroing_mode.as_deref()?, why.to_owned()))
 }
 
 /// Why a `zeroing_mode` must not be written, if it must not.
 pub fn mode_refused(facts: &Facts, mode: &str) -> Option<String> {
-    if !MODES.contains(&mode) {
-        return Some(format!("the kernel knows only {}", MODES.join(", ")));
+    if mode.parse::<ZeroingMode>().is_err() {
+        return Some(format!(
+            "the kernel knows only {}",
+            ZeroingMode::ALL.iter().map(|m| m.as_str()).collect::<Vec<_>>().join(", ")
+        ));
     }
     let lbpme = facts.scsi().and_then(|s| s.lbpme.get());
     (mode.ends_with("_unmap") && lbpme != Some(true))
@@ -84,4 +96,37 @@ pub fn kernel_mode(facts: &Facts) -> Option<&'static str> {
             _ => Some(scsi::zeroing_mode_of_choice(true, s.lbpws.get()?, s.lbpws10.get()?, max_ws)),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Sourced;
+
+    fn disk(lbpme: &str) -> Facts {
+        let dir = "device/scsi_disk/0:0:0:0";
+        crate::facts::testing::with(
+            "sda",
+            &[(&format!("{dir}/thin_provisioning"), lbpme), (&format!("{dir}/zeroing_mode"), "write\n")],
+        )
+    }
+
+    #[test]
+    fn a_policy_wishes_for_a_mode_and_no_unmap_mode_goes_to_a_disk_without_lbpme() {
+        let wish = |value| Policy {
+            zeroing_mode: Some(Sourced { value, from: "50-site.toml:3".to_owned() }),
+            ..Policy::default()
+        };
+        let mode = |lbpme, policy: &Policy, class| {
+            wants(&disk(lbpme), policy, class, None).into_iter().find(|w| w.name == MODE).map(|w| (w.wanted, w.why))
+        };
+        let wanted = Some(("writesame".to_owned(), "wished by 50-site.toml:3".to_owned()));
+        assert_eq!(mode("0\n", &wish(ZeroingMode::Writesame), Class::Unknown), wanted);
+        assert_eq!(mode("0\n", &wish(ZeroingMode::Writesame), Class::Broken), wanted, "it may be the way around");
+        assert_eq!(mode("0\n", &wish(ZeroingMode::Writesame16Unmap), Class::Unknown), None, "LBPME=0");
+        assert!(mode("1\n", &wish(ZeroingMode::Writesame16Unmap), Class::Unknown).is_some());
+        assert_eq!(mode("1\n", &Policy::default(), Class::Fast), None, "nobody wishes for one");
+        let nvme = crate::facts::testing::with("nvme0n1", &[]);
+        assert!(wants(&nvme, &wish(ZeroingMode::Writesame), Class::Unknown, None).is_empty(), "no such file");
+    }
 }

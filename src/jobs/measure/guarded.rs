@@ -211,6 +211,7 @@ impl<'a> Guarded<'a> {
         let (env, facts) = (self.on.env, self.on.facts);
         let mut measurement = record_result::of_run(facts, &self.conditions, outcome);
         self.found.clone_from(&measurement.findings);
+        let now = facts.scsi().and_then(|s| s.zeroing_mode.known());
         if let Some(before) = kept::load(env, facts).ok().flatten() {
             // What can decide nothing takes no hazard back either.
             if before.hazard.is_some()
@@ -222,10 +223,15 @@ impl<'a> Guarded<'a> {
             // What was found in files of this device is not asked anew here.
             measurement.overwrite = before.overwrite;
             // A test in the mode that an earlier one chose speaks of that mode, which stays wanted.
-            let now = facts.scsi().and_then(|s| s.zeroing_mode.known());
             if self.prepared.modes.is_empty() && before.zeroing_mode.as_ref().is_some_and(|mode| Some(mode) == now) {
                 (measurement.zeroing_mode, measurement.modes) = (before.zeroing_mode, before.modes);
             }
+        }
+        // So does one in the mode that the policy wishes for: the rule leads back to it after every close.
+        if self.prepared.modes.is_empty()
+            && self.prepared.wished_mode.is_some_and(|w| now.is_some_and(|m| m == w.as_str()))
+        {
+            measurement.zeroing_mode = now.cloned();
         }
         kept::save(env, facts, &measurement).map(drop)
     }

@@ -16,7 +16,7 @@ use crate::measure::trial::{Plan, SEGMENTS};
 use crate::policy::Policy;
 use crate::units::{Nanos, MIB};
 use crate::verdict::limit_rules::GRANULARITY_LARGE;
-use crate::words::Method;
+use crate::words::{Method, ZeroingMode};
 use std::path::{Path, PathBuf};
 
 /// Bytes of one journalled span: one read, one append.
@@ -34,6 +34,8 @@ pub(super) struct Prepared {
     pub(super) deadline: Nanos,
     /// `--tune`: the values of `zeroing_mode` that are tried; empty where that was not asked for.
     pub(super) modes: Vec<&'static str>,
+    /// The `zeroing_mode` that the policy wishes for.
+    pub(super) wished_mode: Option<ZeroingMode>,
     /// `--deep`.
     pub(super) deep: Option<deep::Plan>,
     /// `--interference`.
@@ -91,7 +93,8 @@ pub(super) fn of(env: &Env, request: &Request, facts: &Facts, policy: &Policy, p
     let deadline = request.deadline.map_or_else(own, Nanos::from_secs);
     let journalled = deep.map_or(0, |d| d.length).max(length);
     let interference = request.interference;
-    let prepared = Prepared { plan, journal, place, deadline, modes, deep, interference, journalled };
+    let wished_mode = policy.zeroing_mode.as_ref().map(|wish| wish.value);
+    let prepared = Prepared { plan, journal, place, deadline, modes, wished_mode, deep, interference, journalled };
     Ok(Intended::Test(Box::new(prepared)))
 }
 

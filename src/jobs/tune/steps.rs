@@ -11,7 +11,7 @@ use crate::machine::port::{ActError, Port, TunablePath};
 use crate::tunable::plan::{Last, Plan};
 use crate::tunable::{managed, wedged, Row};
 use crate::units::Nanos;
-use crate::verdict::wants::MODE;
+use crate::verdict::wants::{wished_mode, MODE};
 
 /// How long a limit write may take: it waits for the commands in flight, and those of a sound device are done by then.
 const DEADLINE: Nanos = Nanos::from_secs(10);
@@ -110,15 +110,12 @@ fn one(env: &Env, picture: &Picture, row: &Row, record: &settings::Record, dry: 
     Some((path, outcome))
 }
 
-/// A mode that was the best when it was measured and must not be written to this device: nothing is wanted then, and that
-/// is said.
+/// A mode that is wished for and must not be written to this device: nothing is wanted then, and that is said.
 fn refused(picture: &Picture, row: &Row) -> Option<(String, Outcome)> {
-    let best = picture.verdict.measurement.as_ref()?.zeroing_mode.as_deref().filter(|_| row.name == MODE)?;
-    let why = row.spelled(&picture.facts, best).err()?;
-    Some((
-        row.file(&picture.facts)?,
-        Outcome::Left(format!("{best}, the best that was measured, is not written: {why}")),
-    ))
+    let wished = wished_mode(&picture.policy, picture.verdict.measurement.as_ref()).filter(|_| row.name == MODE);
+    let (mode, whose) = wished?;
+    let why = row.spelled(&picture.facts, mode).err()?;
+    Some((row.file(&picture.facts)?, Outcome::Left(format!("{mode} ({whose}) is not written: {why}"))))
 }
 
 /// Puts back what was found before the first write, where the value is still zerocap's.

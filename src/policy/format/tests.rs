@@ -15,6 +15,7 @@ scratch = "label"
 fast_ratio = 3
 knob_off_below = 0.5
 manage_knob = false
+zeroing_mode = "writesame"
 why = "case 1"
 
 [[rule]]
@@ -26,7 +27,7 @@ fn every_key() {
     let (rules, problems) = parse("10.toml", WHOLE);
     assert_eq!((rules.len(), problems), (2, vec![]));
     let (first, second) = (&rules[0], &rules[1]);
-    assert_eq!((first.from.as_str(), second.from.as_str()), ("10.toml:2", "10.toml:16"));
+    assert_eq!((first.from.as_str(), second.from.as_str()), ("10.toml:2", "10.toml:17"));
     let seen: Vec<_> = first.patterns.iter().map(|p| (p.key, p.exact, p.from.as_str())).collect();
     let wanted = [(Key::Identity, true, "10.toml:5"), (Key::Kind, true, "10.toml:3"), (Key::Model, false, "10.toml:4")];
     assert_eq!(seen, wanted);
@@ -39,6 +40,7 @@ fn every_key() {
     assert_eq!(first.wishes.fast_ratio, Some(Sourced { value: 3.0, from: at(11) }));
     assert_eq!(first.wishes.knob_off_below, Some(Sourced { value: 0.5, from: at(12) }));
     assert_eq!(first.wishes.manage_knob, Some(Sourced { value: false, from: at(13) }));
+    assert_eq!(first.wishes.zeroing_mode, Some(Sourced { value: ZeroingMode::Writesame, from: at(14) }));
     assert_eq!(first.why.as_deref(), Some("case 1"));
     assert!(second.patterns.is_empty());
     assert!(rules.iter().flat_map(|r| &r.patterns).all(|p| p.compiled.get().is_none()), "parse compiles nothing");
@@ -59,6 +61,10 @@ fn a_bad_rule_leaves_the_others() {
         ("fast_ratio = nan", "fast_ratio must be a number"),
         ("fast_ratio = inf", "fast_ratio must be a number"),
         ("manage_knob = \"yes\"", "manage_knob must be true or false"),
+        (
+            "zeroing_mode = \"unmap\"",
+            "zeroing_mode must be one of writesame_16_unmap, writesame_10_unmap, writesame, write",
+        ),
         ("\"a\\u0007\\n\" = 1", "unknown key a\\x07\\x0a"),
     ];
     for (line, what) in bad {

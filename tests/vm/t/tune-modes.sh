@@ -83,5 +83,19 @@ check_exit 0 "measure --tune, three modes" zerocap measure "/dev/$sd" --scratch 
 note "$(grep modes <<<"$OUT")"
 check_eq "$(zerocap show --json "/dev/$sd" | json 'len(d[0]["modes"])')" 3 "all were tried"
 check_eq "$(sum "$sd")" "$before" "the whole device holds what it held before"
+
+# --- a policy wishes for a mode: set at each event, measured in it, and what is measured holds over events ---
+rm -f /etc/zerocap/devices/*
+mkdir -p /etc/zerocap/policy.d
+printf '[[rule]]\nvendor = "Linux"\nmodel = "scsi_debug"\nzeroing_mode = "writesame"\n' >/etc/zerocap/policy.d/50-site.toml
+udevadm trigger --settle "/sys/block/$sd"
+check_eq "$(mode "$sd")" writesame "the rule sets what the policy wishes"
+check_exit 0 "measured in it" zerocap measure "/dev/$sd" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --max-seconds 20
+settle; wait_for 10 test "$(mode "$sd")" = writesame
+for _ in 1 2; do echo 1 >"/sys/block/$sd/device/rescan"; udevadm trigger --settle "/sys/block/$sd"; done
+check_eq "$(mode "$sd")/$(prop "$sd" ZEROCAP_BASIS)" writesame/measured "over rescans and events it is set again, and the measurement holds"
+printf '[[rule]]\nzeroing_mode = "unmap"\n' >/etc/zerocap/policy.d/50-site.toml
+check_has "$(zerocap policy list 2>&1)" "50-site.toml:2: zeroing_mode must be one of writesame_16_unmap" "a word that is none is told"
+rm /etc/zerocap/policy.d/50-site.toml
 check "no journal is left" test -z "$(ls /tmp/j)"
 check "no intent is left" test -z "$(find /var/lib/zerocap/intent /run/zerocap/intent -type f)"

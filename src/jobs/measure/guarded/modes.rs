@@ -14,8 +14,8 @@ use crate::measure::stats::Decision;
 use crate::measure::trial::Plan;
 use crate::units::{rate, Nanos};
 use crate::verdict::measurement::{ModeResult, TestFinding};
-use crate::verdict::wants::{kernel_mode, MODE, MODES};
-use crate::words::{Class, FindingCode, Method};
+use crate::verdict::wants::{kernel_mode, MODE};
+use crate::words::{Class, FindingCode, Method, ZeroingMode};
 
 /// In a run of one mode: the call that is the same request as the deciding one. What does not depend on the mode is
 /// screened once, in the last run.
@@ -31,13 +31,13 @@ pub(in crate::jobs::measure) fn candidates(facts: &Facts) -> Vec<&'static str> {
         return Vec::new();
     };
     let unmaps_to_zero = s.lbpme.is(true) && s.lbprz.is(true);
-    let claimed = |mode: &&'static str| match *mode {
-        "writesame_16_unmap" => unmaps_to_zero && s.lbpws.is(true),
-        "writesame_10_unmap" => unmaps_to_zero && s.lbpws10.is(true),
-        "writesame" => s.max_write_same_blocks.get().is_some_and(|n| n > 0),
-        _ => false,
+    let claimed = |mode: &&ZeroingMode| match mode {
+        ZeroingMode::Writesame16Unmap => unmaps_to_zero && s.lbpws.is(true),
+        ZeroingMode::Writesame10Unmap => unmaps_to_zero && s.lbpws10.is(true),
+        ZeroingMode::Writesame => s.max_write_same_blocks.get().is_some_and(|n| n > 0),
+        ZeroingMode::Write => false,
     };
-    MODES.iter().copied().filter(claimed).collect()
+    ZeroingMode::ALL.iter().filter(claimed).map(|mode| mode.as_str()).collect()
 }
 
 /// One mode and what its run gave; `Err` where it could not be set or did not stay.
