@@ -94,6 +94,17 @@ fn the_command_answers_from_what_is_kept() {
 }
 
 #[test]
+fn below_the_break_even_it_is_written() {
+    let best = |bytes: &str| {
+        let (code, out, _) = run(&["estimate", "sde", bytes, "--json"]);
+        assert_eq!(code, Some(0));
+        serde_json::from_str::<Value>(&out).unwrap()["best"].clone()
+    };
+    // hints.break_even_bytes of sde is 65536.
+    assert_eq!((best("4096"), best("65536")), ("write-zeros".into(), "punch-hole".into()));
+}
+
+#[test]
 fn what_is_not_known_is_unknown_and_exit_5() {
     for device in ["sdd", "md2"] {
         let (code, out, _) = run(&["estimate", device, "1GiB"]);

@@ -39,6 +39,12 @@ fn columns_are_added_to_the_usual_ones() {
 }
 
 #[test]
+fn one_disk_by_two_names_is_one_row_and_one_series() {
+    let table = out(&["show", "--no-headings", "-o", "DEVICE", "sde", "/dev/sde"]);
+    assert_eq!(table.lines().count(), 1, "{table}");
+}
+
+#[test]
 fn sorted_by_value_with_the_unknown_last() {
     let table = out(&["show", "--sort", "RATIO", "-o", "DEVICE,RATIO"]);
     let ratios = column(&table, "RATIO");

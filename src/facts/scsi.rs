@@ -12,6 +12,7 @@ use crate::facts::scsi_rows::*;
 use crate::facts::{queue::Queue, scsi_notes, vpd, Depth};
 use crate::machine::files::Root;
 use crate::machine::port::{Port, Question};
+use crate::words::ZeroingMode;
 
 /// What SCSI says of a disk.
 #[derive(Debug, Clone)]
@@ -197,6 +198,10 @@ impl Scsi {
     /// The `zeroing_mode` that sd would choose (fieldguide 4.3); unknown unless all it rests on is known.
     pub fn mode_of_choice(&self) -> Option<&'static str> {
         let max_ws = self.max_write_same_blocks.get()?;
+        if max_ws == 0 {
+            // no_write_same is set (libata sets it for every disk, sd after a rejected command): sd leaves the mode as it is.
+            return self.zeroing_mode.known()?.parse::<ZeroingMode>().ok().map(ZeroingMode::as_str);
+        }
         // sd reads LBPRZ and page B2 only where LBPME is set.
         let (lbprz, lbpws, lbpws10) = if self.sd_lbpme()? && self.lbprz.get()? {
             (true, self.lbpws.get()?, self.lbpws10.get()?)

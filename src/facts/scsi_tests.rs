@@ -67,6 +67,10 @@ fn sd_chooses_by_the_lbpme_that_it_saw() {
     (s.lbpme, s.lbprz) = (Fact::Known(true), Fact::Known(true));
     (s.lbpu, s.lbpws, s.lbpws10) = (Fact::Known(true), Fact::Known(true), Fact::Known(true));
     assert_eq!((s.mode_of_choice(), s.provisioning_of_choice()), (Some("writesame"), Some("full")));
+    (s.thin_provisioning, s.max_write_same_blocks) = (Fact::Known(true), Fact::Known(0));
+    s.zeroing_mode = Fact::Known("write".to_owned());
+    assert_eq!(s.mode_of_choice(), Some("write"), "no_write_same: sd leaves the mode as it is, as of every SATA disk");
+    s.max_write_same_blocks = Fact::Known(65535);
     s.thin_provisioning = Fact::ABSENT;
     assert_eq!(s.mode_of_choice(), Some("writesame_16_unmap"), "without the file the disk's answer counts");
 }

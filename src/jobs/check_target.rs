@@ -18,7 +18,8 @@ pub enum Target {
 /// Finds what was named. A name without a slash is a device's first, as everywhere, and a path only if there is none.
 pub fn of(env: &Env, typed: &str) -> Result<Target> {
     let root = &env.roots.system;
-    let bare = !typed.contains('/');
+    // The two names of directories that every directory has are no device's, though /dev has them too.
+    let bare = !typed.contains('/') && !matches!(typed, "." | "..");
     let is_path = root.is_system() && lookup::exists(typed) && !(bare && lookup::exists(&format!("/dev/{typed}")));
     if is_path {
         let located = lookup::locate(typed)?;

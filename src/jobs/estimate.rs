@@ -49,9 +49,10 @@ pub fn run(env: &Env, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -> Re
     let zero = zeroing(request.bytes, &rates);
     let write = seconds(request.bytes as f64, rates.write);
     let plans = request.data.map(|data| plans(request.bytes, data, &rates));
-    // What is not faster than writing is not worth a call.
+    // What is not faster than writing is not worth a call, and rates say little of calls below the measured break-even.
+    let short = document.as_ref().and_then(|d| d.hints.break_even_bytes).is_some_and(|least| request.bytes < least);
     let best = match (&zero, write) {
-        (Some(z), Some(w)) if z.value < w => method.map(|m| (m, z.value)),
+        (Some(z), Some(w)) if z.value < w && !short => method.map(|m| (m, z.value)),
         (_, Some(w)) => Some((Method::WriteZeros, w)),
         _ => None,
     };

@@ -9,6 +9,7 @@ use crate::machine::port::Port;
 use crate::output::Document;
 use crate::policy::Policy;
 use crate::verdict::context::{self, Context, MemberView, ModelEntry};
+use crate::verdict::wants;
 use crate::verdict::{decide, Verdict};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -121,6 +122,7 @@ impl Look<'_> {
                 class: d.verdict.class,
                 reason: &d.verdict.reason,
                 expected: d.verdict.expected,
+                knob_off: wants::knob_off(&d.verdict.wants),
                 rotating: d.rotating,
                 unmaps: d.unmaps,
             })

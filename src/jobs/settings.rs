@@ -7,8 +7,10 @@ use crate::facts::Facts;
 use crate::jobs::Env;
 use crate::machine::durable::{Durable, LiveDurable};
 use crate::machine::lock::Lock;
+use crate::machine::nodes;
 use crate::tunable::plan::{Last, Plan};
 use crate::tunable::{managed, plan, Row};
+use crate::verdict::wants::KNOB;
 use std::collections::BTreeMap;
 
 /// What was written to the tunables of one device.
@@ -31,20 +33,45 @@ fn files(env: &Env) -> LiveDurable {
     LiveDurable::volatile(env.roots.run().join("set"), 0o644)
 }
 
-/// The record of a device; empty where nothing was written to this very disk.
+/// The record of a device; empty where nothing was written to this very disk. A 0 of the knob that a stack took over from a
+/// member when its table was loaded (fieldguide 1.3) is zerocap's own where the member's is.
 pub fn read(env: &Env, facts: &Facts) -> Record {
-    let diskseq = facts.names.diskseq.get();
-    let bytes = facts.device.devnum.and_then(|devnum| files(env).read(&devnum.to_string()).ok().flatten());
+    let mut record = stored(env, facts.device.devnum, facts.names.diskseq.get());
+    let knob = managed().find(|row| row.name == KNOB).filter(|_| facts.device.kind.is_stack());
+    let zero = "0".to_owned();
+    let differs =
+        |row: &Row| row.now(facts).known() == Some(&zero) && row.kernel(facts).is_some_and(|kernel| kernel != zero);
+    if let Some(row) = knob.filter(|row| record.of(row).is_none() && differs(row) && taken_over(env, facts, row)) {
+        // Nothing was ever wanted of it: whatever is wanted at the next event is news, and is noted.
+        let (found, wrote) = (row.kernel(facts).unwrap_or_default(), zero);
+        record.tunables.insert(row.name.to_owned(), Last { found, wrote, wanted: String::new(), put_back: false });
+    }
+    record
+}
+
+/// The record as it is kept.
+fn stored(env: &Env, devnum: Option<Devnum>, diskseq: Option<u64>) -> Record {
+    let bytes = devnum.and_then(|devnum| files(env).read(&devnum.to_string()).ok().flatten());
     let record: Option<Record> = bytes.and_then(|b| serde_json::from_slice(&b).ok());
     record.filter(|r| r.diskseq == diskseq).unwrap_or_else(|| Record { diskseq, ..Record::default() })
+}
+
+/// Whether zerocap put a member's knob to 0.
+fn taken_over(env: &Env, facts: &Facts, row: &Row) -> bool {
+    let root = &env.roots.system;
+    let members = facts.stack.members.known().into_iter().flatten();
+    members.filter_map(|name| nodes::resolve_name(root, name)).any(|member| {
+        let record = stored(env, member.devnum, root.number(&member.attr("diskseq")).get());
+        record.of(row).is_some_and(|last| last.wrote == "0")
+    })
 }
 
 /// Changes the record of a device under the lock; nothing is written where nothing changes.
 pub fn update(env: &Env, facts: &Facts, change: impl FnOnce(&mut Record)) -> Result<()> {
     let Some(devnum) = facts.device.devnum else { return Ok(()) };
     let _lock = Lock::take(&env.roots.run().join("lock"), "set")?;
-    let before = read(env, facts);
-    let mut after = before.clone();
+    let before = stored(env, Some(devnum), facts.names.diskseq.get());
+    let mut after = read(env, facts);
     change(&mut after);
     if after == before {
         return Ok(());

@@ -24,6 +24,8 @@ pub fn devices(env: &Env, typed: &[String], all: bool) -> Result<(Vec<Device>, V
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     for name in typed {
         match find::named(env, name) {
+            // Two partitions of one disk, or two of its names, are one device.
+            Ok(d) if found.iter().any(|f: &Device| f.name == d.name) => {}
             Ok(d) => found.push(d),
             Err(e) => errors.push(e),
         }

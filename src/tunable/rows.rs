@@ -1,6 +1,6 @@
 //! The registry: one row a tunable (fieldguide 1.2 to 1.4, 4.4).
 
-use super::Row;
+use super::{wedged, Row};
 use crate::fact::Fact;
 use crate::facts::{scsi, Facts};
 use crate::verdict::wants::{accepted, kernel_mode, mode_refused};
@@ -20,7 +20,8 @@ pub const ROWS: &[Row] = &[
         reset_by: "removal of the device, reboot; for dm a reload of the table",
         put_back: "yes; not where the hardware's value is a multiple of 4 GiB",
         now: |f| number(&f.queue.unmap),
-        kernel: |f| f.queue.unmap_hw.get().map(|n| n.to_string()),
+        // The kernel itself clears it when it withdraws the offload (fieldguide 1.4 b).
+        kernel: |f| if wedged(f) { f.queue.unmap.get() } else { f.queue.unmap_hw.get() }.map(|n| n.to_string()),
         spelled: knob,
         lost: |f| f.device.kind.is_stack(),
     },

@@ -7,7 +7,7 @@ use crate::facts::scsi_rows::{ROTATION_FIRST_RATE, ROTATION_LAST_RATE, ROTATION_
 use crate::facts::{Bus, Facts};
 use crate::policy::Policy;
 use crate::verdict::measurement::{Measurement, Overwrite, RecordedHazard};
-use crate::verdict::{fingerprint, Verdict};
+use crate::verdict::{fingerprint, wants, Verdict};
 use crate::words::Class;
 
 /// What the caller knows beyond facts, measurement and policy.
@@ -45,6 +45,8 @@ pub struct MemberView<'a> {
     pub reason: &'a str,
     /// What the member's claims let one expect.
     pub expected: Class,
+    /// Whether its knob is wanted to be 0.
+    pub knob_off: bool,
     /// Whether the member's medium rotates, where known; of a stack, from its members.
     pub rotating: Option<bool>,
     /// Whether the member's offload unmaps, where known.
@@ -59,6 +61,7 @@ impl<'a> MemberView<'a> {
             class: verdict.class,
             reason: &verdict.reason,
             expected: verdict.expected,
+            knob_off: wants::knob_off(&verdict.wants),
             rotating: rotating(facts, below),
             unmaps: unmaps(facts, below),
         }

@@ -43,7 +43,7 @@ pub fn decide(
     let found = findings::all(&ctx);
     let expected = expected(&ctx, &found);
     let answer = answer(&ctx, &found);
-    let wants = wants::wants(facts, policy, answer.class, answer.measurement.as_ref());
+    let wants = wants::wants(facts, policy, answer.class, answer.measurement.as_ref(), members);
     Verdict {
         class: answer.class,
         basis: answer.basis,

@@ -1,8 +1,10 @@
 //! What the tunables should be (DESIGN 8, fieldguide 1.3, 4.3, 4.4). Pure: whether a value is written is the tunable layer's.
 
+use crate::device::display::escape_str;
 use crate::facts::{scsi, Facts};
 use crate::policy::Policy;
 use crate::units::GIB;
+use crate::verdict::context::MemberView;
 use crate::verdict::{Measurement, Want};
 use crate::words::{Class, ZeroingMode};
 
@@ -11,12 +13,27 @@ pub const KNOB: &str = "write_zeroes_unmap_max_bytes";
 /// The SCSI disk's file.
 pub const MODE: &str = "zeroing_mode";
 
-/// The wanted values, with reasons.
-pub fn wants(facts: &Facts, policy: &Policy, class: Class, measurement: Option<&Measurement>) -> Vec<Want> {
-    knob(facts, policy, class, measurement).into_iter().chain(mode(facts, policy, class, measurement)).collect()
+/// The wanted values, with reasons. `members`: of a stack.
+pub fn wants(
+    facts: &Facts,
+    policy: &Policy,
+    class: Class,
+    measurement: Option<&Measurement>,
+    members: &[MemberView<'_>],
+) -> Vec<Want> {
+    knob(facts, policy, class, measurement, members)
+        .into_iter()
+        .chain(mode(facts, policy, class, measurement))
+        .collect()
 }
 
-fn knob(facts: &Facts, policy: &Policy, class: Class, measurement: Option<&Measurement>) -> Option<Want> {
+fn knob(
+    facts: &Facts,
+    policy: &Policy,
+    class: Class,
+    measurement: Option<&Measurement>,
+    members: &[MemberView<'_>],
+) -> Option<Want> {
     let hw = facts.queue.unmap_hw.get().filter(|hw| *hw > 0)?;
     // Without the file there is nothing to write; with the offload withdrawn every limit write gives EINVAL.
     let now = facts.queue.unmap.get()?;
@@ -37,10 +54,20 @@ fn knob(facts: &Facts, policy: &Policy, class: Class, measurement: Option<&Measu
         (Class::Slow | Class::Unknown, Some(high)) if high < policy.knob_off_below => {
             (0, format!("zeroing is at most {high:.2} times as fast as writing"))
         }
+        // The gate of a member is not asked once a request has passed the stack's own.
+        (Class::Slow | Class::Unknown, None) if members.iter().any(|m| m.knob_off) => {
+            let off = members.iter().find(|m| m.knob_off).map_or(String::new(), |m| escape_str(&m.facts.device.name));
+            (0, format!("that of its member {off} is wanted to be off"))
+        }
         (Class::Fast, _) => (on, "zeroing is fast".to_owned()),
         _ => (on, "the kernel's default".to_owned()),
     };
     Some(Want { name: KNOB.to_owned(), path: format!("queue/{KNOB}"), wanted: wanted.to_string(), why })
+}
+
+/// Whether the knob is wanted to be 0.
+pub fn knob_off(wants: &[Want]) -> bool {
+    wants.iter().any(|w| w.name == KNOB && w.wanted == "0")
 }
 
 /// What of a hardware limit the knob takes: `queue_max_wzeroes_unmap_sectors_store` compares with it modulo 4 GiB.
@@ -118,7 +145,10 @@ mod tests {
             ..Policy::default()
         };
         let mode = |lbpme, policy: &Policy, class| {
-            wants(&disk(lbpme), policy, class, None).into_iter().find(|w| w.name == MODE).map(|w| (w.wanted, w.why))
+            wants(&disk(lbpme), policy, class, None, &[])
+                .into_iter()
+                .find(|w| w.name == MODE)
+                .map(|w| (w.wanted, w.why))
         };
         let wanted = Some(("writesame".to_owned(), "wished by 50-site.toml:3".to_owned()));
         assert_eq!(mode("0\n", &wish(ZeroingMode::Writesame), Class::Unknown), wanted);
@@ -126,7 +156,24 @@ mod tests {
         assert_eq!(mode("0\n", &wish(ZeroingMode::Writesame16Unmap), Class::Unknown), None, "LBPME=0");
         assert!(mode("1\n", &wish(ZeroingMode::Writesame16Unmap), Class::Unknown).is_some());
         assert_eq!(mode("1\n", &Policy::default(), Class::Fast), None, "nobody wishes for one");
+        let stack = crate::facts::testing::with(
+            "dm-0",
+            &[
+                ("queue/write_zeroes_unmap_max_hw_bytes", "4096\n"),
+                ("queue/write_zeroes_unmap_max_bytes", "4096\n"),
+                ("queue/write_zeroes_max_bytes", "4096\n"),
+            ],
+        );
+        let member = |knob_off| {
+            let (facts, class) = (&stack, Class::Slow);
+            MemberView { facts, class, reason: "", expected: class, knob_off, rotating: None, unmaps: None }
+        };
+        let knob = |members: &[MemberView<'_>]| {
+            wants(&stack, &Policy::default(), Class::Slow, None, members).first().map(|w| w.wanted.clone())
+        };
+        assert_eq!(knob(&[member(false), member(true)]).as_deref(), Some("0"), "past the stack no gate is asked");
+        assert_eq!(knob(&[member(false)]).as_deref(), Some("4096"));
         let nvme = crate::facts::testing::with("nvme0n1", &[]);
-        assert!(wants(&nvme, &wish(ZeroingMode::Writesame), Class::Unknown, None).is_empty(), "no such file");
+        assert!(wants(&nvme, &wish(ZeroingMode::Writesame), Class::Unknown, None, &[]).is_empty(), "no such file");
     }
 }

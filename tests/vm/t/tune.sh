@@ -80,6 +80,16 @@ dmsetup reload one --table "0 $size linear /dev/$sd 0"; dmsetup suspend one; dms
 check_eq "$(q "$dm" $K)" 0 "off again after a reload, which puts the kernel's value there"
 unpin
 dmsetup remove --retry one; settle
+# A table that is loaded while zerocap holds the leaf at 0 takes the 0 over: nobody's will but zerocap's own.
+pin "$sd" broken; change "$sd"
+dmsetup create two --table "0 $size linear /dev/$sd 0"; settle
+dm=$(basename "$(readlink -f /dev/mapper/two)")
+check_eq "$(q "$sd" $K)/$(q "$dm" $K)" 0/0 "a table takes over the 0 of its leaf"
+check_eq "$(row "$dm" $K set_by)" zerocap "which is not taken for an administrator's"
+check_not "$(prop "$dm" ZEROCAP_FINDINGS)" set-by-admin "nor reported as one"
+unpin; change "$sd"; change "$dm"
+check_eq "$(q "$sd" $K)/$(q "$dm" $K)" "$hw/$hw" "and goes when the leaf's does"
+dmsetup remove --retry two; settle
 
 # --- a test of this boot is open: the queue is not touched ---
 pin "$sd" broken

@@ -30,6 +30,10 @@ pub(in crate::jobs::measure) fn candidates(facts: &Facts) -> Vec<&'static str> {
     let Some(s) = facts.scsi().filter(|s| s.scsi_disk.is_some() && s.zeroing_mode.known().is_some()) else {
         return Vec::new();
     };
+    // At 0 sd sends none of the commands, whatever the mode.
+    if s.max_write_same_blocks.is(0) {
+        return Vec::new();
+    }
     let unmaps_to_zero = s.lbpme.is(true) && s.lbprz.is(true);
     let claimed = |mode: &&ZeroingMode| match mode {
         ZeroingMode::Writesame16Unmap => unmaps_to_zero && s.lbpws.is(true),
@@ -246,7 +250,7 @@ mod tests {
         assert_eq!(candidates(&disk(true, true, true, "65535\n")), all);
         assert_eq!(candidates(&disk(true, false, true, "65535\n")), all[1..]);
         assert_eq!(candidates(&disk(false, true, true, "65535\n")), all[2..], "LBPRZ clear: no promise");
-        assert_eq!(candidates(&disk(true, true, true, "0\n")), all[..2]);
+        assert!(candidates(&disk(true, true, true, "0\n")).is_empty(), "no_write_same");
         assert!(candidates(&with("sda", &[])).is_empty());
     }
 
