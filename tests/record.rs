@@ -260,6 +260,61 @@ fn of_the_mount_table_only_the_line_of_a_loop_is_kept() {
 }
 
 #[test]
+fn of_the_policy_only_rules_of_recorded_devices_are_kept() {
+    let temporary = tempfile::tempdir().unwrap();
+    let (machine, dir) = (temporary.path().join("m"), temporary.path().join("r"));
+    named_machine(&machine);
+    let rules = machine.join("etc/zerocap/policy.d");
+    std::fs::create_dir_all(&rules).unwrap();
+    std::fs::write(
+        rules.join("99-pins.toml"),
+        "# of host db01.example\n[[rule]]\nidentity = \"naa.5000c500deadbe02\"\nclass = \"slow\"\nwhy = \"db01\"\n\n\
+         [[rule]]\nidentity = \"naa.50014ee2b1c2d3e4\"\nwhy = \"db01 of payroll\"\nclass = \"slow\"\n\
+         [[rule]]\nserial = \"WD-WCC4E.*|OTHER77.*\"\nmodel = \"WDC .*\"\nmeasure = \"never\"\n\
+         [[rule]]\nfast_ratio = 3\nscratch = \"/srv/tenant/scratch\"\n",
+    )
+    .unwrap();
+    std::fs::write(rules.join("50-other.toml"), "[[rule]]\nserial = \"OTHER77\"\nclass = \"fast\"\n").unwrap();
+    record(Some(&machine), "sda", &dir, &[]);
+    let mut all = Vec::new();
+    everything(&dir, &mut all);
+    for (path, bytes) in &all {
+        for secret in [&b"deadbe02"[..], b"db01", b"payroll", b"50014ee2b1c2d3e4", b"WCC4E", b"OTHER77", b"tenant"] {
+            assert!(!holds(bytes, secret), "{}", path.display());
+        }
+    }
+    assert!(!dir.join("etc/zerocap/policy.d/50-other.toml").exists());
+    let text = std::fs::read_to_string(dir.join("etc/zerocap/policy.d/99-pins.toml")).unwrap();
+    assert_eq!(text.matches("[[rule]]").count(), 3, "{text}");
+    // Every wish holds again, and comes from the same line.
+    let wishes = |root: &Path| {
+        let text = zerocap(Some(root), &["policy", "test", "sda"]).stdout;
+        String::from_utf8(text).unwrap().replace(root.to_str().unwrap(), "")
+    };
+    let (was, is) = (wishes(&machine), wishes(&dir));
+    for (key, line) in [("class", 10), ("measure", 14), ("fast_ratio", 16), ("scratch", 17)] {
+        for text in [&was, &is] {
+            let found = text.lines().find(|l| l.contains(key)).unwrap_or_else(|| panic!("{key}: {text}"));
+            assert!(found.contains(&format!("99-pins.toml:{line}")), "{key}: {text}");
+        }
+    }
+    let shown =
+        |root: &Path| answers(Some(root), "sda")[2].0.lines().next().unwrap().replace(root.to_str().unwrap(), "");
+    assert_eq!(shown(&machine), shown(&dir));
+    assert!(shown(&dir).contains("pinned by /etc/zerocap/policy.d/99-pins.toml:10"), "{}", shown(&dir));
+}
+
+#[test]
+fn a_missing_parent_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let machine = &machines()[0];
+    let below = dir.path().join("no/such");
+    let output = zerocap(Some(machine), &["record", &devices(machine)[0], below.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!dir.path().join("no").exists());
+}
+
+#[test]
 fn a_directory_that_holds_something_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("x"), "mine").unwrap();

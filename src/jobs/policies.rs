@@ -40,16 +40,26 @@ pub fn rules(env: &Env) -> (Vec<format::Rule>, Vec<String>) {
     read(&files(env))
 }
 
+/// The rules of each file that counts, by its path below the root of state.
+pub fn by_file(env: &Env) -> Vec<(String, Vec<format::Rule>)> {
+    each(&files(env)).0
+}
+
 fn read(files: &Files) -> (Vec<format::Rule>, Vec<String>) {
+    let (rules, problems) = each(files);
+    (rules.into_iter().flat_map(|(_, rules)| rules).collect(), problems)
+}
+
+fn each(files: &Files) -> (Vec<(String, Vec<format::Rule>)>, Vec<String>) {
     let (mut rules, mut problems) = (Vec::new(), files.problems.clone());
-    for (dir, name) in &files.names {
-        let dir = &files.dirs[*dir];
+    for (below, name) in &files.names {
+        let dir = &files.dirs[*below];
         let shown = dir.shown(name).display().to_string();
         let mut unused = |what: &str| problems.push(format!("{what}; the file is not used, mend or remove it"));
         match dir.read(name).map(|bytes| bytes.map(String::from_utf8)) {
             Ok(Some(Ok(text))) => {
                 let (more, wrong) = format::parse(&shown, &text);
-                rules.extend(more);
+                rules.push((format!("{}/{name}", DIRS[*below]), more));
                 problems.extend(wrong);
             }
             Ok(Some(Err(_))) => unused(&format!("{shown}: not UTF-8")),
@@ -83,7 +93,7 @@ fn resolved(files: &Files, facts: &Facts) -> (Policy, Vec<Applied>, Vec<String>)
 }
 
 /// What the rules are asked about.
-fn subject<'a>(facts: &'a Facts, node: &'a str) -> Subject<'a> {
+pub fn subject<'a>(facts: &'a Facts, node: &'a str) -> Subject<'a> {
     let names = &facts.names;
     Subject {
         kind: Some(facts.device.kind.as_str()),

@@ -5,13 +5,14 @@
 
 mod hide;
 mod pages;
+mod rules;
 mod secrets;
 
 use crate::device::{Device, Kind};
 use crate::error::Result;
 use crate::facts::mounts::MOUNTINFO;
-use crate::facts::{backing, initial, Depth};
-use crate::jobs::{find, intent, picture, show, Env};
+use crate::facts::{backing, initial, Depth, Facts};
+use crate::jobs::{find, intent, picture, policies, show, Env};
 use crate::machine::files::{Note, Root};
 use crate::machine::port::AskError;
 use crate::machine::record::{must_be_empty, NotingPort, Tree};
@@ -59,6 +60,7 @@ pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Rec
     let mut lost = BTreeSet::new();
     let mut mounts = BTreeMap::new();
     let mut devices: Vec<Device> = vec![device];
+    let mut seen: Vec<Facts> = Vec::new();
     let mut at = 0;
     while let Some(device) = devices.get(at).cloned() {
         let root = &tee.roots.system;
@@ -84,6 +86,7 @@ pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Rec
             tree.file(format!("udev/{}", device.name), lines.collect::<String>());
         }
         state(env, &picture.facts, &mut tree);
+        seen.push(picture.facts);
         at += 1;
     }
     for ((name, question), reply) in &port.asked {
@@ -100,13 +103,11 @@ pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Rec
             }
         }
     }
-    policies(env, &mut tree);
     if !mounts.is_empty() {
         tree.file(MOUNTINFO, mounts.into_values().collect::<String>());
     }
-    if !with_serials {
-        hide::hide(&mut tree);
-    }
+    let secrets = (!with_serials).then(|| hide::hide(&mut tree));
+    policies(env, &seen, secrets, &mut tree);
     tree.file("machine.toml", about(&source, &devices, with_serials));
     let files = tree.write(dir)?;
     let devices = devices.into_iter().map(|d| d.name).collect();
@@ -138,7 +139,7 @@ fn paths(root: &Root, device: &Device) -> Vec<String> {
 }
 
 /// The kept measurement and the intent of a device, under the names that a replay looks for.
-fn state(env: &Env, facts: &crate::facts::Facts, tree: &mut Tree) {
+fn state(env: &Env, facts: &Facts, tree: &mut Tree) {
     let Ok(root) = Root::open(&env.roots.state) else { return };
     let mut take = |path: String| {
         if let Some(bytes) = root.read(&path).known() {
@@ -161,14 +162,13 @@ fn state(env: &Env, facts: &crate::facts::Facts, tree: &mut Tree) {
     }
 }
 
-/// The policy files: they take part in the verdict.
-fn policies(env: &Env, tree: &mut Tree) {
-    let Ok(root) = Root::open(&env.roots.state) else { return };
-    for dir in crate::jobs::policies::DIRS {
-        for name in root.list(dir).known().into_iter().flatten().filter(|n| n.ends_with(".toml")) {
-            if let Some(bytes) = root.read(&format!("{dir}/{name}")).known() {
-                tree.file(format!("{dir}/{name}"), bytes.clone());
-            }
+/// The rules that fit a recorded device: they take part in the verdict.
+fn policies(env: &Env, seen: &[Facts], mut secrets: Option<secrets::Secrets>, tree: &mut Tree) {
+    let nodes: Vec<String> = seen.iter().map(|f| f.device.node()).collect();
+    let subjects: Vec<_> = seen.iter().zip(&nodes).map(|(f, node)| policies::subject(f, node)).collect();
+    for (path, rules) in policies::by_file(env) {
+        if let Some(text) = rules::text(&rules, &subjects, secrets.as_mut()) {
+            tree.file(path, text);
         }
     }
 }

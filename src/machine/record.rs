@@ -194,10 +194,18 @@ impl Tree {
     }
 }
 
-/// Refuses a directory that holds something.
+/// Refuses a directory that holds something, and one in a directory that is not there.
 pub fn must_be_empty(dir: &Path) -> Result<()> {
     match fs::read_dir(dir) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            match dir.parent().filter(|p| !p.as_os_str().is_empty()) {
+                Some(parent) if !parent.is_dir() => Err(Error::Usage(format!(
+                    "{}: no such directory; make it first, or name another",
+                    parent.display()
+                ))),
+                _ => Ok(()),
+            }
+        }
         Err(e) => Err(Error::file(dir, "look into", e)),
         Ok(mut entries) => match entries.next() {
             None => Ok(()),

@@ -65,6 +65,12 @@ impl Key {
         (Key::Path, "path"),
         (Key::Driver, "driver"),
     ];
+
+    /// Its spelling.
+    pub fn as_str(self) -> &'static str {
+        // `ALL` holds every key.
+        Key::ALL.into_iter().find(|(key, _)| *key == self).map_or("", |(_, name)| name)
+    }
 }
 
 /// A condition on one property.

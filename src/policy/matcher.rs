@@ -80,7 +80,8 @@ pub fn check(rules: &[Rule]) -> Vec<String> {
     rules.iter().flat_map(|r| &r.patterns).filter(|p| !p.exact).filter_map(|p| compiled(p).err()).collect()
 }
 
-fn fits(rule: &Rule, subject: &Subject<'_>) -> Result<bool, String> {
+/// Whether every pattern of the rule fits; the error names a pattern that is no expression.
+pub fn fits(rule: &Rule, subject: &Subject<'_>) -> Result<bool, String> {
     // What costs nothing comes first: a value that is missing or a plain text that differs spares the expressions.
     let plain = |p: &Pattern| subject.value(p.key).is_some_and(|v| !p.exact || v == p.text);
     if !rule.patterns.iter().all(plain) {
