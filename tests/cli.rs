@@ -162,7 +162,17 @@ fn columns_are_those_asked_for_and_an_unknown_one_is_usage() {
     let run = on(&kept, &["show", "-o", "DEVICE,NOPE"]);
     assert_eq!((run.code, run.text()), (Some(2), ""));
     assert!(run.err.contains("no column is called NOPE"), "{}", run.err);
+    for empty in ["", "+", ",DEVICE"] {
+        let run = on(&kept, &["show", "-o", empty]);
+        assert_eq!((run.code, run.text()), (Some(2), ""), "{empty}");
+        assert!(run.err.contains("an empty column name; there are DEVICE"), "{}", run.err);
+    }
     let help = on(&kept, &["show", "-o", "help"]);
+    for asked in [["-o", "+help"], ["--sort", "help"]] {
+        assert_eq!(on(&kept, &[&["show"][..], &asked].concat()).text(), help.text());
+    }
+    let none = on(&kept, &["tune", "show", "no-such"]);
+    assert_eq!((none.code, none.text()), (Some(32), ""));
     let headings: Vec<&str> = help.text().lines().map(|l| l.split(' ').next().unwrap()).collect();
     assert!(headings.len() >= 9 && headings.iter().all(|h| run.err.contains(h)), "{headings:?}");
     assert!(help.text().lines().all(|l| l.chars().count() <= 80 && l.split_whitespace().count() > 1));
@@ -230,6 +240,7 @@ fn an_old_measurement_does_not_meet_max_age() {
     let none = on(&kept, &["check", "sdg", "--max-age", "0s"]);
     assert_eq!(none.code, on(&kept, &["check", "sdg"]).code.map(|c| if none.err.is_empty() { c } else { 7 }));
     assert_eq!(on(&kept, &["check", "sde", "--max-age", "soon"]).code, Some(2));
+    assert_eq!(on(&kept, &["check", "sde", "--max-age", "1"]).code, Some(2), "1 of what?");
 }
 
 #[test]
@@ -239,6 +250,7 @@ fn a_recorded_machine_is_never_written_to() {
         &["measure", "sde", "--scratch", "label"][..],
         &["measure", "sde", "--scratch", "label", "--dry-run"],
         &["recover"],
+        &["selftest"],
     ] {
         let run = on(&kept, call);
         assert_eq!((run.code, run.text()), (Some(2), ""), "{call:?}");

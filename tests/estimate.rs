@@ -115,6 +115,22 @@ fn what_is_not_known_is_unknown_and_exit_5() {
         assert_eq!((code, &answer["best_seconds"], &answer["zero_seconds"]), (Some(5), &Value::Null, &Value::Null));
         assert_eq!(answer["plan"], Value::Null);
     }
+    let (_, out, _) = run(&["estimate", "md0", "1GiB"]);
+    assert!(
+        out.contains("no estimate of zeroing: no rates were measured of this device (class fast, basis derived)"),
+        "{out}"
+    );
+    // What a stale file says of rates is used no more than without its hazard.
+    let (code, out, _) = run(&["estimate", "sdc", "1GiB", "--json"]);
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &answer["write_seconds"]), (Some(5), &Value::Null), "{out}");
+    let (_, out, _) = run(&["show", "sdc", "sda"]);
+    let cells = |name: &str| -> Vec<String> {
+        let line = out.lines().find(|l| l.starts_with(name)).unwrap();
+        line.split_whitespace().map(str::to_owned).collect()
+    };
+    assert_eq!(cells("sdc")[1..7], ["broken", "measured", "-", "-", "-", "-"]);
+    assert_eq!(cells("sda")[1..8], ["broken", "measured", "-", "2.0", "GiB/s", "-", "-"]);
     // A liar's zeroing has a rate, which must not be recommended.
     let (code, out, _) = run(&["estimate", "sda", "1GiB", "--json"]);
     let answer: Value = serde_json::from_str(&out).unwrap();

@@ -93,6 +93,8 @@ fn a_pin_shows_where_it_stands() {
     assert!(told.contains("20-mine.toml:4"), "{told}");
     assert!(!told.contains("class = slow"), "the last that fits wins: {told}");
     assert!(place.event("sde").starts_with("ZEROCAP_CLASS=none\n"));
+    let (_, shown, _) = place.run(&["show", "sde"]);
+    assert!(shown.starts_with("sde counts as having no zeroing offload: pinned by "), "{shown}");
 }
 
 #[test]

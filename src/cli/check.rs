@@ -30,12 +30,12 @@ pub struct Check {
     json: bool,
 }
 
-/// Seconds of a duration: a number and `s`, `m`, `h`, `d` or `w`; without a letter, seconds.
+/// Seconds of a duration: a number and `s`, `m`, `h`, `d` or `w`.
 fn duration(text: &str) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let scale = match unit {
-        "" | "s" => 1,
+        "s" => 1,
         "m" => 60,
         "h" => 3600,
         "d" => 86_400,
@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn durations() {
-        assert_eq!(duration("90"), Some(90));
+        assert_eq!(duration("90s"), Some(90));
         assert_eq!(duration("30d"), Some(2_592_000));
         assert_eq!(duration("2w"), Some(1_209_600));
-        for bad in ["", "d", "1y", "1.5d", "-1d", "1 d", "99999999999999999999w"] {
+        for bad in ["", "90", "d", "1y", "1.5d", "-1d", "1 d", "99999999999999999999w"] {
             assert_eq!(duration(bad), None, "{bad}");
         }
     }

@@ -16,7 +16,7 @@ use talk::Talk;
 ///
 /// Writes to the scratch range only, and puts its content back. WHERE is a partition of DEV (/dev/…), `label` (the GPT
 /// partition named zerocap-scratch), `gap` (space between GPT partitions that reads zero), or OFFSET+LENGTH in bytes
-/// (suffixes KiB, MiB, GiB). A directory of a file system on DEV: what zeroed space in files gains for synchronous writes.
+/// (suffixes KiB, MiB, GiB, TiB). A directory of a file system on DEV: what zeroed space in files gains for synchronous writes.
 #[derive(Debug, clap::Args)]
 pub struct Measure {
     /// The whole device

@@ -91,9 +91,6 @@ pub fn run() -> ExitCode {
 }
 
 fn verb(cli: &Cli) -> Result<u8> {
-    if let Verb::Selftest(v) = &cli.verb {
-        return v.run();
-    }
     if let Verb::Completions(v) = &cli.verb {
         return v.run();
     }
@@ -111,7 +108,7 @@ fn verb(cli: &Cli) -> Result<u8> {
         Verb::Recover(v) => v.run(&env),
         Verb::Tune(v) => v.run(&env),
         Verb::Policy(v) => v.run(&env),
-        Verb::Selftest(v) => v.run(),
+        Verb::Selftest(v) => v.run(&env),
         Verb::Completions(v) => v.run(),
         Verb::Udev(v) => {
             let event = udev_event::Event::from_environment();

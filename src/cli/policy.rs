@@ -113,7 +113,7 @@ fn list(listed: &Listed) -> String {
     let mut text = String::new();
     for rule in &listed.rules {
         let conditions = rule.patterns.iter().map(|p| {
-            let key = crate::jobs::policy::key_of(p);
+            let key = p.key.as_str();
             format!("{key}={}", escape_str(&p.text))
         });
         let on: Vec<String> = conditions.collect();

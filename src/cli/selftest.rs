@@ -1,7 +1,7 @@
 //! `zerocap selftest`.
 
-use crate::error::{exit, Result};
-use crate::jobs::selftest;
+use crate::error::{exit, Error, Result};
+use crate::jobs::{selftest, Env};
 use std::io::Write;
 
 /// The whole job on a throw-away loop device
@@ -10,7 +10,12 @@ pub struct Selftest {}
 
 impl Selftest {
     /// Runs the verb.
-    pub fn run(&self) -> Result<u8> {
+    pub fn run(&self, env: &Env) -> Result<u8> {
+        if !env.roots.is_live() {
+            return Err(Error::Usage(
+                "a recorded machine is never written to: selftest works on the running system".to_owned(),
+            ));
+        }
         // Each line as it is done; a reader that went away ends nothing.
         let say = |line: &str| drop(writeln!(std::io::stdout(), "{line}"));
         let held = selftest::run(&mut |line| say(line))?;

@@ -48,7 +48,8 @@ impl Show {
     /// Runs the verb.
     pub fn run(&self, env: &Env) -> Result<u8> {
         let columns = self.columns.as_deref();
-        if columns.is_some_and(|c| c.iter().any(|c| c == "help")) {
+        let asks = |name: &str| name.strip_prefix('+').unwrap_or(name) == "help";
+        if columns.is_some_and(|c| c.iter().any(|c| asks(c))) || self.sort.as_deref() == Some("help") {
             print(|out| out.write_all(table::help().as_bytes()))?;
             return Ok(exit::OK);
         }
@@ -96,7 +97,10 @@ impl Show {
         if let Some(name) = unknown {
             let known = table::headings().join(", ");
             let shown = crate::device::display::escape_str(&name);
-            return Err(Error::Usage(format!("no column is called {shown}; there are {known}")));
+            return Err(Error::Usage(match shown.as_str() {
+                "" => format!("an empty column name; there are {known}"),
+                _ => format!("no column is called {shown}; there are {known}"),
+            }));
         }
         Ok(match (errors.first(), none) {
             (None, _) => exit::OK,

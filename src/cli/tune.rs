@@ -57,7 +57,7 @@ impl Tune {
                 told.good = lines.len();
                 if *json {
                     print(|out| writeln!(out, "{}", serde_json::to_string(&lines).unwrap_or_default()))?;
-                } else {
+                } else if told.good > 0 || errors.is_empty() {
                     print(|out| out.write_all(table(&lines).as_bytes()))?;
                 }
                 errors

@@ -5,7 +5,7 @@ use crate::facts::path::{self, Can, Place};
 use crate::jobs::check_target::{self, Target};
 use crate::jobs::{check, Env};
 use crate::output::estimate::Estimate;
-use crate::output::Document;
+use crate::output::{detail, Document};
 use crate::verdict::estimate::{plans, seconds, zeroing, Rates};
 use crate::words::{Class, Method};
 
@@ -78,10 +78,14 @@ fn usable(document: &Document, can: &Can) -> (Rates, Option<Method>, Option<Stri
         speedup: document.speedup,
     };
     let no_zeroing = match (document.class, can) {
-        (Class::Broken | Class::None, _) => Some(document.reason.clone()),
+        (Class::Broken | Class::None, _) => Some(format!("it {}", detail::answer(document))),
         (_, Can::No(why) | Can::Written(why) | Can::Unknown(why)) => Some(why.clone()),
-        (_, Can::Yes) if rates.zero.is_none() || rates.write.is_none() => Some(document.reason.clone()),
-        _ => None,
+        (_, Can::Yes) if rates.zero.is_some() && rates.write.is_some() => None,
+        // Why a class is known is no reason for a rate that is not.
+        (class, Can::Yes) => Some(match document.basis {
+            None => document.reason.clone(),
+            Some(basis) => format!("no rates were measured of this device (class {class}, basis {basis})"),
+        }),
     };
     if no_zeroing.is_some() {
         rates.zero = None;

@@ -46,6 +46,8 @@ pub fn properties(env: &Env, device: &Device) -> BTreeMap<String, String> {
 /// One measured device, for an entry.
 #[derive(Debug, Clone)]
 pub struct Sample {
+    /// The kernel's name of the device.
+    pub device: String,
     /// `ID_MODEL` and `ID_REVISION`, as the rule looks them up.
     pub model: (String, String),
     /// Its class.
@@ -62,7 +64,11 @@ pub fn entries(samples: &[Sample]) -> String {
     samples.iter().for_each(|s| models.entry(&s.model).or_default().push(s));
     let mut text = String::new();
     for ((model, firmware), devices) in models {
-        let shown = format!("{} firmware {}", escape_str(model), escape_str(firmware));
+        let shown = match model.trim() {
+            // Without a model only the devices' own names tell which are meant.
+            "" => devices.iter().map(|d| escape_str(&d.device)).collect::<Vec<_>>().join(", "),
+            _ => format!("{} firmware {}", escape_str(model), escape_str(firmware)),
+        };
         let class = devices[0].class;
         if let Some(why) = unfit(model, firmware) {
             text.push_str(&format!("# {shown}: no entry: {why}\n\n"));
@@ -108,7 +114,7 @@ mod tests {
 
     fn sample(model: &str, class: Class, speedup: f64) -> Sample {
         let model = (model.to_owned(), "1.0".to_owned());
-        Sample { model, class, speedup: Some(speedup), kernel: "7.3.4".to_owned() }
+        Sample { device: "sdx".to_owned(), model, class, speedup: Some(speedup), kernel: "7.3.4".to_owned() }
     }
 
     #[test]
@@ -119,6 +125,7 @@ mod tests {
             sample("Disk B", Class::Fast, 3.0),
             sample("Disk B", Class::Slow, 1.0),
             sample("Disk C", Class::Broken, 1.0),
+            sample("", Class::Fast, 1.0),
             sample("Disk*\n ZEROCAP_MODEL_CLASS=fast", Class::Fast, 1.0),
         ]);
         let lines: Vec<&str> = text.lines().filter(|l| !l.starts_with('#') && !l.is_empty()).collect();
@@ -133,6 +140,7 @@ mod tests {
         );
         assert!(text.contains("Disk B firmware 1.0: no entry: its devices are of different classes"), "{text}");
         assert!(text.contains("Disk C firmware 1.0: no entry: broken"), "{text}");
+        assert!(text.contains("# sdx: no entry: udev gives it no ID_MODEL"), "{text}");
         assert!(text.contains("Disk*\\x0a"), "{text}");
     }
 

@@ -213,6 +213,7 @@ pub fn models(env: &Env, typed: &[String], remark: &mut dyn FnMut(&str)) -> Resu
         let properties = model::properties(env, &d);
         let text = |key: &str| properties.get(key).cloned().unwrap_or_default();
         samples.push(Sample {
+            device: d.name.clone(),
             model: (text("ID_MODEL"), text("ID_REVISION")),
             class: document.class,
             speedup: document.speedup.map(|s| s.median),
@@ -220,11 +221,6 @@ pub fn models(env: &Env, typed: &[String], remark: &mut dyn FnMut(&str)) -> Resu
         });
     }
     Ok((model::entries(&samples), errors))
-}
-
-/// The key of a condition, as it is written.
-pub fn key_of(pattern: &crate::policy::format::Pattern) -> &'static str {
-    crate::policy::format::Key::ALL.iter().find(|(k, _)| *k == pattern.key).map_or("", |(_, name)| name)
 }
 
 /// What a rule wishes, as `key=value`.

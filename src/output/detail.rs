@@ -4,23 +4,29 @@ use crate::device::Kind;
 use crate::output::Document;
 use crate::units::{human_bytes, human_rate};
 use crate::verdict::measurement::ModeResult;
-use crate::words::Class;
+use crate::words::{Basis, Class};
 use std::io::{self, Write};
 
 /// The answer in one sentence.
 pub fn sentence(d: &Document) -> String {
-    let name = &d.device.name;
+    format!("{} {}.", d.device.name, answer(d))
+}
+
+/// What is said of the device, and why.
+pub fn answer(d: &Document) -> String {
     let answer = match d.class {
         Class::Fast => "zeroes fast",
         Class::Slow => "zeroes slowly",
+        // A pin says so whatever limit the kernel has.
+        Class::None if d.basis == Some(Basis::Policy) => "counts as having no zeroing offload",
         Class::None => "has no zeroing offload, so that the kernel writes the zeroes itself",
         Class::Unknown => "is not known to zero fast",
         Class::Broken => "must not be trusted with zeroing",
     };
     if d.reason.is_empty() {
-        format!("{name} {answer}.")
+        answer.to_owned()
     } else {
-        format!("{name} {answer}: {}.", d.reason)
+        format!("{answer}: {}", d.reason)
     }
 }
 

@@ -91,15 +91,22 @@ const fn number(heading: &'static str, says: &'static str, cell: fn(&Document) -
     Column { heading, says, right: true, cell }
 }
 
+/// How fast a broken device zeroes is nothing to go by.
+fn trusted(d: &Document) -> bool {
+    d.class != Class::Broken
+}
+
 /// Every column, the default ones first.
 const COLUMNS: &[Column] = &[
     column("DEVICE", "the kernel's name", |d| text(&d.device.name)),
     column("CLASS", "fast, slow, none, unknown or broken", |d| text(d.class)),
     column("BASIS", "what the class rests on", |d| Cell::Text(d.basis.map(|b| b.to_string()))),
-    number("ZERO", "zeroing, bytes per second", |d| Cell::Rate(d.zero_bytes_per_second)),
+    number("ZERO", "zeroing, bytes per second", |d| Cell::Rate(d.zero_bytes_per_second.filter(|_| trusted(d)))),
     number("WRITE", "writing, bytes per second", |d| Cell::Rate(d.write_bytes_per_second)),
-    number("RATIO", "write time over zero time", |d| Cell::Ratio(d.speedup.map(|s| s.median))),
-    column("METHOD", "the call that the class is about", |d| Cell::Text(d.method.map(|m| m.to_string()))),
+    number("RATIO", "write time over zero time", |d| Cell::Ratio(d.speedup.map(|s| s.median).filter(|_| trusted(d)))),
+    column("METHOD", "the call that the class is about", |d| {
+        Cell::Text(d.method.map(|m| m.to_string()).filter(|_| trusted(d)))
+    }),
     column("EXPECTED", "what the claims alone let one expect", |d| text(d.expected)),
     column("FINDINGS", "codes of remarks, see zerocap-verdict(5)", |d| text(d.codes().join(","))),
     column("MODEL", "the device's model", |d| Cell::Text(d.device.model.clone())),

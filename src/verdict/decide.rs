@@ -1,12 +1,12 @@
 //! The decision: facts, members, measurement and policy in, one verdict out. Pure and ordered (DESIGN 2).
 
 use crate::device::display::escape_str;
-use crate::facts::{offload, Facts};
+use crate::facts::Facts;
 use crate::policy::Policy;
 use crate::units::{human_bytes, MIB};
 use crate::verdict::context::{Context, Ctx, Kept, MemberView};
 use crate::verdict::expected::{expected, weakest_of};
-use crate::verdict::{findings, wants, Claim, Finding, Measurement, Verdict};
+use crate::verdict::{findings, limit_rules, wants, Claim, Finding, Measurement, Verdict};
 use crate::words::{Basis, Class, FindingCode};
 
 /// Why most devices are unknown.
@@ -84,7 +84,12 @@ fn hazard(c: &Ctx<'_>) -> Option<Answer> {
     if let Some(found) = c.recorded_hazards().find(|h| !accepted(h.hazard)) {
         let text = escape_str(&found.text);
         let reason = format!("{text} ({})", found.hazard);
-        return Some(Answer::new(Class::Broken, Some(Basis::Measured), reason).with(c.file));
+        // The hazard holds whatever the fingerprint, the figures do not.
+        let figures = match c.kept {
+            Kept::Holds(m) | Kept::Beside(m) => Some(m),
+            Kept::Stale(..) | Kept::None => None,
+        };
+        return Some(Answer::new(Class::Broken, Some(Basis::Measured), reason).with(figures));
     }
     let declared = c.policy.hazard.as_ref().filter(|h| !accepted(h.value))?;
     Some(Answer::new(Class::Broken, Some(Basis::Policy), format!("{} declared by {}", declared.value, declared.from)))
@@ -98,7 +103,7 @@ fn pin(c: &Ctx<'_>) -> Option<Answer> {
 fn no_offload(c: &Ctx<'_>) -> Option<Answer> {
     let why = match c.facts.queue.unmap_hw.get() {
         Some(hw) if hw > 0 => Some(format!("withdrawn at run time, the hardware limit is still {hw}")),
-        _ => offload::why_none(c.facts),
+        _ => limit_rules::why_no_offload(c),
     };
     let why = why.map_or_else(String::new, |why| format!(" ({why})"));
     let reason = || format!("write_zeroes_max_bytes is 0{why}");

@@ -5,7 +5,7 @@ use crate::facts::offload;
 use crate::facts::queue::UINT_MAX_SECTORS;
 use crate::facts::{Bus, Facts};
 use crate::units::{human_bytes, GIB, MIB, SECTOR};
-use crate::verdict::context::Ctx;
+use crate::verdict::context::{Ctx, MemberView};
 
 /// The 0's based 16-bit NLB of an NVMe command counts at most this many blocks.
 const NLB_BLOCKS: u64 = 1 << 16;
@@ -99,6 +99,21 @@ pub fn granularity(facts: &Facts) -> Option<u64> {
     facts.queue.discard_granularity.get().into_iter().chain(claimed).max()
 }
 
+/// Why there is no offload: of a stack that would pass zeroing on, the member that has none; else what its kind tells.
+pub fn why_no_offload(c: &Ctx<'_>) -> Option<String> {
+    // A target that passes nothing on is the reason itself.
+    let own = || offload::why_none(c.facts);
+    if c.facts.stack.passes_zeroing.is(false) && c.facts.stack.target.known().is_some_and(|t| t != "LVM") {
+        return own();
+    }
+    let member = c.members.iter().find(|m| m.facts.queue.write_zeroes_max.is(0));
+    let of_member = |m: &MemberView<'_>| {
+        let why = offload::why_none(m.facts).map_or_else(String::new, |why| format!(": {why}"));
+        format!("its member {} has none{why}", crate::device::display::escape_str(&m.facts.device.name))
+    };
+    member.map(of_member).or_else(own)
+}
+
 /// Discard, but no zeroing offload: the limit is 0, or there is no limit to look at and the controller has no Write Zeroes.
 pub fn discard_only(c: &Ctx<'_>) -> Option<String> {
     let discard = c.facts.queue.discard().get()?;
@@ -107,7 +122,7 @@ pub fn discard_only(c: &Ctx<'_>) -> Option<String> {
         None => c.facts.nvme().is_some_and(|n| n.write_zeroes().is(false)),
     };
     (discard > 0 && none).then(|| {
-        let why = offload::why_none(c.facts).map_or_else(String::new, |why| format!(" ({why})"));
+        let why = why_no_offload(c).map_or_else(String::new, |why| format!(" ({why})"));
         format!("discards {} a command, but has no zeroing offload{why}", human_bytes(discard))
     })
 }
@@ -150,5 +165,5 @@ pub fn no_knob(c: &Ctx<'_>) -> Option<String> {
     let absent = |why: Option<&Why>| matches!(why, Some(Why::Absent));
     let q = &c.facts.queue;
     (q.write_zeroes_max.known().is_some() && absent(q.unmap_hw.why()) && absent(q.unmap.why()))
-        .then(|| "the kernel has no write_zeroes_unmap_max_bytes (6.17 and later)".to_owned())
+        .then(|| "the kernel has no write_zeroes_unmap_max_bytes (which came with 6.17)".to_owned())
 }
