@@ -1,6 +1,6 @@
 //! Pins in the text of `99-pins.toml`: adds and takes away one rule, leaves everything else byte for byte. Pure.
 
-use super::format::{self, Key, Rule};
+use super::format::{self, Key, Rule, Wishes};
 use crate::device::display::escape_str;
 use crate::words::{Class, Hazard};
 
@@ -20,7 +20,8 @@ pub struct Pin {
 /// The head of a file that is new.
 const HEAD: &str = "# Pins of single devices, written by `zerocap policy pin`; see zerocap-policy(5).\n";
 
-/// The text with the pin in it, in place of an earlier one of the same device. The error says what is wrong with the text.
+/// The text with the pin in it, in place of an earlier one of the same device; as the last rule, so that it wins. The error
+/// says what is wrong with the text.
 pub fn pin(text: &str, pin: &Pin) -> Result<String, String> {
     let mut text = match unpin(text, &pin.identity)? {
         Some(without) => without,
@@ -46,7 +47,8 @@ pub fn pin(text: &str, pin: &Pin) -> Result<String, String> {
     }
 }
 
-/// The text without the pins of a device; `None` where there is none.
+/// The text without the pins of a device; `None` where there is none. A rule that wishes something else too keeps that, and
+/// its reason.
 pub fn unpin(text: &str, identity: &str) -> Result<Option<String>, String> {
     let (rules, problems) = format::parse("", text);
     if let Some(problem) = problems.first() {
@@ -57,6 +59,16 @@ pub fn unpin(text: &str, identity: &str) -> Result<Option<String>, String> {
     let mut gone = vec![false; lines.len()];
     for rule in rules.iter().filter(|r| pins(r, identity)) {
         let Some(start) = line_of(&rule.from) else { continue };
+        if !lines[start].trim_start().starts_with("[[") {
+            return Err(format!("{}: a rule within a line; write it as [[rule]]", start + 1));
+        }
+        if (Wishes { class: None, accept: None, ..rule.wishes.clone() }) != Wishes::default() {
+            let class = rule.wishes.class.iter().map(|s| &s.from);
+            let keys = class.chain(rule.wishes.accept.iter().map(|s| &s.from));
+            // Their values are single words: only one in triple quotes spans lines, and leaves text that is refused below.
+            keys.filter_map(|from| line_of(from)).for_each(|line| gone[line] = true);
+            continue;
+        }
         let mut end = starts.iter().copied().filter(|s| *s > start).min().unwrap_or(lines.len());
         // Blank lines and comments before the next rule belong to that.
         while end > start + 1 && lines.get(end - 1).is_some_and(|l| l.trim().is_empty() || l.trim().starts_with('#')) {
@@ -69,7 +81,13 @@ pub fn unpin(text: &str, identity: &str) -> Result<Option<String>, String> {
     if !gone.contains(&true) {
         return Ok(None);
     }
-    Ok(Some(lines.iter().zip(&gone).filter(|(_, gone)| !**gone).map(|(l, _)| *l).collect()))
+    let without: String = lines.iter().zip(&gone).filter(|(_, gone)| !**gone).map(|(l, _)| *l).collect();
+    let (left, problems) = format::parse("the text without the pin", &without);
+    match problems.first() {
+        Some(problem) => Err(problem.clone()),
+        None if left.iter().any(|r| pins(r, identity)) => Err("the pin would stay".to_owned()),
+        None => Ok(Some(without)),
+    }
 }
 
 /// Whether a rule is a pin of this device: its class, by its identity alone.
@@ -130,6 +148,21 @@ mod tests {
         assert_eq!(unpin(mine, "naa.5").unwrap(), None);
         let two = pin(&with, &of("naa.6", Class::Slow)).unwrap();
         assert_eq!(list(&unpin(&two, "naa.5").unwrap().unwrap()).len(), 1, "the other pin stays");
+    }
+
+    #[test]
+    fn other_wishes_of_a_pinned_rule_stay() {
+        let with = |pin: &str| {
+            format!("[[rule]]\nidentity = \"naa.5\"\n{pin}hazard = \"no-answer\"\nmeasure = \"never\" # by hand\nmanage_knob = false\nwhy = \"hung\"\n")
+        };
+        let (old, bare) = (with("class = \"slow\"\naccept = \"no-answer\"\n"), with(""));
+        assert_eq!(unpin(&old, "naa.5").unwrap().unwrap(), bare);
+        assert_eq!(unpin(&bare, "naa.5").unwrap(), None, "what is left is no pin");
+        let new = pin(&old, &of("naa.5", Class::Fast)).unwrap();
+        assert_eq!(new, format!("{bare}\n[[rule]]\nidentity = \"naa.5\"\nclass = \"fast\"\n"));
+        assert_eq!(unpin(&new, "naa.5").unwrap().unwrap(), bare);
+        let inline = "rule = [{identity = \"naa.5\", class = \"slow\"}, {identity = \"naa.6\", class = \"slow\"}]\n";
+        assert!(unpin(inline, "naa.5").is_err(), "the other rule of the line is not lost");
     }
 
     #[test]
