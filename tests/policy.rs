@@ -111,6 +111,45 @@ fn what_was_kept_is_forgotten_by_device_or_identity() {
     assert_eq!(place.run(&["policy", "forget", "naa.5000000000000001"]).0, 32);
 }
 
+/// A kept file that cannot be used may have held a hazard: show, events and lists all say so, and nothing is wanted.
+#[test]
+fn a_kept_file_that_cannot_be_used_is_no_missing_one() {
+    let place = Place::new();
+    let file = place.state.path().join("etc/zerocap/devices/naa.5000000000000005.json");
+    let good = std::fs::read_to_string(&file).unwrap();
+    assert!(place.event("sde").contains("\nZEROCAP_WANT_"), "the knob is wanted while the file is good");
+    std::fs::write(place.policy_file("20-auto.toml"), "[[rule]]\nmeasure = \"auto\"\nscratch = \"label\"\n").unwrap();
+    let changed = |from: &str, to: &str| {
+        assert!(good.contains(from), "{from}");
+        good.replacen(from, to, 1)
+    };
+    for (text, why) in [
+        (good[..good.len() / 2].to_owned(), "not a kept measurement"),
+        (changed("\"format\": 1", "\"format\": 2"), "format 2 is not 1"),
+        (changed("naa.5000000000000005", "naa.5000000000000009"), "for a device of another identity"),
+        (changed("\"zeroes_verified\": true", "\"zeroes_verified\": false"), "fast, but its zeroes were not verified"),
+        (changed("\"high\": 3.12", "\"high\": 1.5"), "fast, but the speedup is surely below 2"),
+        (changed("\"class\": \"fast\"", "\"class\": \"slow\""), "slow, but the speedup is surely above 2"),
+        (changed("\"median\": 2.94", "\"median\": -2.94"), "-2.94 is no ratio"),
+        (changed("\"low\": 2.71", "\"low\": -1"), "-1 is no ratio"),
+        (changed("\"median\": 2.94", "\"median\": 1e999"), "number out of range"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let (_, shown, told) = place.run(&["show", "--json", "sde"]);
+        let documents: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        let (d, reason) = (&documents[0], documents[0]["reason"].as_str().unwrap());
+        assert!(reason.starts_with("its kept file cannot be used: ") && reason.contains(why), "{why}: {reason}");
+        assert_eq!((d["class"].as_str(), d["tunables"].as_array().map(Vec::len)), (Some("unknown"), Some(0)), "{d}");
+        assert!(told.contains(why), "{told}");
+        let event = place.event("sde");
+        assert!(event.starts_with("ZEROCAP_CLASS=unknown\n"), "{event}");
+        assert!(!event.contains("ZEROCAP_WANT_") && !event.contains("SYSTEMD_WANTS"), "{event}");
+        let (code, listed, problems) = place.run(&["policy", "list"]);
+        assert!(code == 1 && problems.contains(why), "{problems}");
+        assert!(!listed.contains("naa.5000000000000005.json"), "{listed}");
+    }
+}
+
 #[test]
 fn an_automatic_test_is_asked_for_where_nothing_is_known() {
     let mut place = Place::new();

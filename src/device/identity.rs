@@ -58,8 +58,13 @@ impl Identity {
     /// The file name: every byte outside `A-Za-z0-9.:_-`, and a leading dot, as `\xNN`; over 200 bytes, the first 130,
     /// `-` and the 64 hex digits of SHA-256 of the whole name.
     pub fn file_name(&self) -> String {
+        Self::file_name_of(&self.0)
+    }
+
+    /// The same of an identity's text, as it stands in a file.
+    pub fn file_name_of(text: &str) -> String {
         let mut name = String::new();
-        for (i, b) in self.0.bytes().enumerate() {
+        for (i, b) in text.bytes().enumerate() {
             let plain = b.is_ascii_alphanumeric() || b":_-".contains(&b) || (b == b'.' && i > 0);
             if plain {
                 name.push(char::from(b))
@@ -69,7 +74,7 @@ impl Identity {
         }
         if name.len() > 200 {
             // All bytes are ASCII by now, so 130 is a character boundary.
-            let digest = display::hex(&Sha256::digest(self.0.as_bytes()));
+            let digest = display::hex(&Sha256::digest(text.as_bytes()));
             name.truncate(130);
             name = format!("{name}-{digest}");
         }

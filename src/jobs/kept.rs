@@ -1,7 +1,7 @@
 //! Kept measurements: `/etc/zerocap/devices/<identity>.json`, and for a device without an identity
 //! `/run/zerocap/kept/<major>:<minor>.json` with its diskseq, which does not outlive the device.
 
-use crate::device::display;
+use crate::device::{display, Identity};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::jobs::Env;
@@ -29,12 +29,7 @@ pub fn load(env: &Env, facts: &Facts) -> Result<Option<Measurement>> {
     let Some((files, name)) = place(env, facts) else { return Ok(None) };
     let Some(bytes) = files.read(&name)? else { return Ok(None) };
     let malformed = |what: String| Error::Malformed { path: files.shown(&name).display().to_string(), what };
-    let kept: Measurement = serde_json::from_slice(&bytes)
-        .and_then(|tree| serde_json::from_value(printable(tree)))
-        .map_err(|e| malformed(format!("not a kept measurement ({e}); remove it or measure again")))?;
-    if kept.format != FORMAT {
-        return Err(malformed(format!("format {} is not {FORMAT}; measure again", kept.format)));
-    }
+    let kept = parse(&bytes).map_err(malformed)?;
     let identity = facts.names.identity.as_ref().map(|i| i.as_str().to_owned());
     if kept.identity != identity {
         return Err(malformed("it was kept for a device of another identity; remove it".to_owned()));
@@ -44,6 +39,31 @@ pub fn load(env: &Env, facts: &Facts) -> Result<Option<Measurement>> {
         return Ok(None);
     }
     Ok(Some(kept))
+}
+
+/// What stands in a kept file; the error says why it cannot be used and what to do.
+fn parse(bytes: &[u8]) -> std::result::Result<Measurement, String> {
+    let kept: Measurement = serde_json::from_slice(bytes)
+        .and_then(|tree| serde_json::from_value(printable(tree)))
+        .map_err(|e| format!("not a kept measurement ({e}); remove it or measure again"))?;
+    if kept.format != FORMAT {
+        return Err(format!("format {} is not {FORMAT}; measure again", kept.format));
+    }
+    match kept.contradiction() {
+        Some(what) => Err(format!("it contradicts itself ({what}); remove it or measure again")),
+        None => Ok(kept),
+    }
+}
+
+/// A kept file by its name, for lists: as [`load`] takes it for the device of that identity, which need not be there.
+pub fn listed(files: &dyn Durable, name: &str) -> std::result::Result<Measurement, String> {
+    let bytes = files.read(name).map_err(|e| e.to_string())?.ok_or("a link to nothing; remove it")?;
+    let kept = parse(&bytes)?;
+    let own = kept.identity.as_deref().map(|i| format!("{}.json", Identity::file_name_of(i)));
+    if own.as_deref() != Some(name) {
+        return Err("it was kept for a device of another identity; remove it".to_owned());
+    }
+    Ok(kept)
 }
 
 /// Keeps a measurement. Gives the file it is in.

@@ -19,7 +19,8 @@ pub fn unit(picture: &Picture) -> Option<String> {
     let tested = d.measured.is_some() || d.class == Class::Broken || d.basis == Some(Basis::Policy);
     let cut_off = d.findings.iter().any(|f| f.code == FindingCode::TestInterrupted);
     let nothing_to_test = d.class == Class::None;
-    (!tested && !cut_off && !nothing_to_test)
+    // What is kept and cannot be read may be a hazard: a person has to look first.
+    (!tested && !cut_off && !nothing_to_test && !picture.unusable)
         .then(|| picture.facts.device.devnum.map(|n| format!("zerocap-measure@{n}.service")))?
 }
 

@@ -28,6 +28,8 @@ pub struct Picture {
     pub verdict: Verdict,
     /// The document.
     pub document: Document,
+    /// Whether there is a kept file that cannot be used.
+    pub unusable: bool,
 }
 
 /// Looks at one device. What went wrong beside the answer goes to `remark`.
@@ -68,9 +70,9 @@ fn look(look: &mut Look<'_>, device: &Device) -> Picture {
     // The memory of the way down ends here, so that nothing else holds the device that was asked for.
     look.seen.clear();
     let decided = Rc::unwrap_or_clone(decided);
-    let Decided { facts, policy, verdict, .. } = decided;
+    let Decided { facts, policy, verdict, unusable, .. } = decided;
     let document = Document::new(&facts, &verdict);
-    Picture { facts, policy, verdict, document }
+    Picture { facts, policy, verdict, document, unusable }
 }
 
 /// What stays the same on the way down a stack.
@@ -94,6 +96,7 @@ struct Decided {
     verdict: Verdict,
     rotating: Option<bool>,
     unmaps: Option<bool>,
+    unusable: bool,
 }
 
 impl Look<'_> {
@@ -131,22 +134,24 @@ impl Look<'_> {
         let (policy, problems) =
             if event { policies::at_event(self.env, &facts) } else { policies::of(self.env, &facts) };
         problems.iter().for_each(|p| (self.remark)(p));
-        let measurement = kept::load(self.env, &facts).unwrap_or_else(|e| {
-            (self.remark)(&e.to_string());
-            None
-        });
+        let (measurement, unusable) = match kept::load(self.env, &facts) {
+            Ok(kept) => (kept, None),
+            Err(e) => (None, Some(e.to_string())),
+        };
+        unusable.iter().for_each(|why| (self.remark)(why));
         // At an event only a device with something kept pays for a look at all the others.
         let look_around = !event || measurement.is_some();
         let context = Context {
             shared: look_around && (self.shared)(&facts),
             interrupted: interrupted(self.env, &facts),
+            unusable: unusable.clone(),
             set_by_admin: settings::foreign(self.env, &facts),
             model: (self.model)(&facts, level),
             hazard: None,
         };
         let verdict = decide(&facts, &members, measurement.as_ref(), &policy, &context);
         let (rotating, unmaps) = (context::rotating(&facts, &members), context::unmaps(&facts, &members));
-        Rc::new(Decided { facts, policy, verdict, rotating, unmaps })
+        Rc::new(Decided { facts, policy, verdict, rotating, unmaps, unusable: unusable.is_some() })
     }
 }
 

@@ -182,16 +182,10 @@ pub fn list(env: &Env) -> Result<Listed> {
     let files = LiveDurable::new(env.roots.devices(), 0o644);
     let mut kept = Vec::new();
     for name in files.list()? {
-        let said = match files.read(&name) {
-            Err(e) => Err(e.to_string()),
-            Ok(bytes) => match serde_json::from_slice::<crate::verdict::Measurement>(&bytes.unwrap_or_default()) {
-                Err(e) => Err(format!("not a kept measurement ({e}); `zerocap policy forget` removes it")),
-                Ok(m) => {
-                    let hazard = m.hazard.map_or_else(String::new, |h| format!(" {}", h.hazard));
-                    Ok(format!("{} {}{hazard} {}", printable(m.identity.unwrap_or_default()), m.class, printable(m.at)))
-                }
-            },
-        };
+        let said = kept::listed(&files, &name).map(|m| {
+            let hazard = m.hazard.map_or_else(String::new, |h| format!(" {}", h.hazard));
+            format!("{} {}{hazard} {}", printable(m.identity.unwrap_or_default()), m.class, printable(m.at))
+        });
         kept.push((printable(name), said.map_err(printable)));
     }
     Ok(Listed { rules, kept, problems })

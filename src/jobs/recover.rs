@@ -203,8 +203,14 @@ fn conclude(env: &Env, name: &str, word: &Intent) -> Result<()> {
         // Of a device that is not here nothing can be kept; its intent waits for it.
         return Ok(());
     };
-    let kept_before = kept::load(env, &facts).ok().flatten();
-    if kept_before.as_ref().is_none_or(|m| m.hazard.is_none() && m.at < word.at) && !same_boot(env, Some(word)) {
+    let loaded = kept::load(env, &facts);
+    // A file that cannot be used may have held a hazard: it stays, and keeps the device from being trusted.
+    let usable = loaded.is_ok();
+    let kept_before = loaded.ok().flatten();
+    if usable
+        && kept_before.as_ref().is_none_or(|m| m.hazard.is_none() && m.at < word.at)
+        && !same_boot(env, Some(word))
+    {
         let conditions = Conditions::without_test(word.at.clone(), "", Vec::new());
         let mut m = record_result::blank(&facts, &conditions);
         let before = kept_before.is_some_and(|k| k.findings.iter().any(|f| f.code == FindingCode::TestInterrupted));

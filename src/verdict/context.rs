@@ -21,6 +21,8 @@ pub struct Context {
     pub hazard: Option<RecordedHazard>,
     /// A test of another boot left its intent: what is known of it.
     pub interrupted: Option<String>,
+    /// Why the kept file cannot be used, where there is one that cannot: it may have held a hazard.
+    pub unusable: Option<String>,
     /// Tunables that hold a value of somebody else, a text each.
     pub set_by_admin: Vec<String>,
 }

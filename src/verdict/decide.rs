@@ -43,7 +43,9 @@ pub fn decide(
     let found = findings::all(&ctx);
     let expected = expected(&ctx, &found);
     let answer = answer(&ctx, &found);
-    let wants = wants::wants(facts, policy, answer.class, answer.measurement.as_ref(), members);
+    let mut wants = wants::wants(facts, policy, answer.class, answer.measurement.as_ref(), members);
+    // A file that nobody can read may have held a hazard: only off, for a device that is broken, is safe to want.
+    wants.retain(|w| context.unusable.is_none() || answer.class == Class::Broken || w.name != wants::KNOB);
     Verdict {
         class: answer.class,
         basis: answer.basis,
@@ -67,6 +69,8 @@ fn answer(c: &Ctx<'_>, found: &[Finding]) -> Answer {
         .or_else(|| no_offload(c))
         // A test that was cut off may have hung the machine: nothing older speaks for the device until it is tested again.
         .or_else(|| interrupted(c))
+        // What was known of this device is lost, a hazard perhaps: nothing that was seen elsewhere stands in for it.
+        .or_else(|| unusable(c))
         // This very device, measured as it is now: before all that was seen elsewhere.
         .or_else(|| measured(c))
         // Others of the same model and firmware: weaker than this device, better than nothing.
@@ -113,6 +117,11 @@ fn no_offload(c: &Ctx<'_>) -> Option<Answer> {
 fn interrupted(c: &Ctx<'_>) -> Option<Answer> {
     c.context.interrupted.as_ref()?;
     Some(Answer::new(Class::Unknown, None, "a test of it was cut off"))
+}
+
+fn unusable(c: &Ctx<'_>) -> Option<Answer> {
+    let why = crate::device::display::printable(c.context.unusable.clone()?);
+    Some(Answer::new(Class::Unknown, None, format!("its kept file cannot be used: {why}")))
 }
 
 fn measured(c: &Ctx<'_>) -> Option<Answer> {

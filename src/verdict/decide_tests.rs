@@ -113,6 +113,11 @@ fn pin_then_limit_then_interrupted_then_measurement_then_model() {
     assert_eq!(judge(&now, Some(&m), &Policy::default(), &model), (Class::Slow, Some(Basis::Measured)));
     assert_eq!(judge(&now, None, &Policy::default(), &model), (Class::Fast, Some(Basis::Model)));
     assert_eq!(judge(&now, None, &Policy::default(), &Context::default()), (Class::Unknown, None));
+    let lost = Context { unusable: Some("x.json: format 2 is not 1".to_owned()), ..model.clone() };
+    let v = decide(&now, &[], None, &Policy::default(), &lost);
+    assert_eq!((v.class, v.basis), (Class::Unknown, None), "no model stands in for a hazard that may be lost");
+    assert_eq!(v.reason, "its kept file cannot be used: x.json: format 2 is not 1");
+    assert_eq!(judge(&now, None, &pinned(Class::Fast), &lost).0, Class::Fast);
 }
 
 #[test]

@@ -93,6 +93,28 @@ impl Measurement {
     pub fn is_without_test(&self) -> bool {
         self.scratch == DIR || self.bytes_written == 0 && self.inconclusive.is_some()
     }
+
+    /// Where it contradicts itself, as no test writes it: then nothing of it can be believed.
+    pub fn contradiction(&self) -> Option<String> {
+        let ratio = self.fast_ratio;
+        let numbers = self.speedup.map_or_else(Vec::new, |s| {
+            [Some(s.median), s.low, s.high, Some(s.confidence)].into_iter().flatten().collect()
+        });
+        if let Some(bad) = numbers.into_iter().chain([ratio]).find(|n| !n.is_finite() || *n < 0.0) {
+            return Some(format!("{bad} is no ratio of times"));
+        }
+        let (low, high) = self.speedup.map_or((None, None), |s| (s.low, s.high));
+        match self.class {
+            Class::Fast if !self.zeroes_verified => Some("fast, but its zeroes were not verified".to_owned()),
+            Class::Fast if high.is_some_and(|high| high < ratio) => {
+                Some(format!("fast, but the speedup is surely below {ratio}"))
+            }
+            Class::Slow if low.is_some_and(|low| low > ratio) => {
+                Some(format!("slow, but the speedup is surely above {ratio}"))
+            }
+            _ => None,
+        }
+    }
 }
 
 fn usual_ratio() -> f64 {
