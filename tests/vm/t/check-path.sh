@@ -118,7 +118,9 @@ part "$one" 2; part "$two" 2
 pvcreate -qq -ff -y "${one}p1" "${two}p1" >/dev/null; vgcreate -qq vg "${one}p1" "${two}p1" >/dev/null
 lvcreate -qq -y -l 100%FREE -n lin vg >/dev/null; settle
 mkfs.ext4 -q /dev/vg/lin; at lvm /dev/vg/lin; agree 0 "ext4 on LVM over two disks" /m/lvm/file
-check_has "$SAID" "(made of ${one#/dev/}, ${two#/dev/})" "down to both disks"
+# In the order of names, and which disk got which name is chance.
+both=$(printf '%s\n' "${one#/dev/}" "${two#/dev/}" | sort | paste -sd, | sed 's/,/, /')
+check_has "$SAID" "(made of $both)" "down to both disks"
 umount /m/lvm; vgremove -qq -f vg >/dev/null; settle
 lvm pvremove -qq -ff -y "${one}p1" "${two}p1" >/dev/null
 for level in 0 1; do
