@@ -4,6 +4,7 @@
 //! parses, calls one job, renders. Only `machine` touches the system; `verdict::decide` is pure. Bytes cross the port
 //! (`machine::port`), typed facts come out, so the same code answers for a live, a recorded and a simulated device.
 
+pub mod assess;
 pub mod cli;
 pub mod device;
 pub mod error;
@@ -14,7 +15,10 @@ pub mod machine;
 pub mod measure;
 pub mod output;
 pub mod policy;
+pub mod protocol;
+pub mod redact;
+pub mod store;
+pub mod terms;
 pub mod tunable;
 pub mod units;
 pub mod verdict;
-pub mod words;

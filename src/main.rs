@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::process::ExitCode;
-use zerocap::machine::child;
+use zerocap::machine::port::child;
 
 fn main() -> ExitCode {
     // As the system gave them: an argument need not be text, and a panic is no answer to one that is not.

@@ -7,12 +7,12 @@
 mod sim;
 
 use zerocap::facts::Facts;
-use zerocap::jobs::record_result;
 use zerocap::machine::simulated::{Costs, Model, Noise as Disturbance, Writing, Zeroing};
 use zerocap::measure::recover::Outcome as Back;
 use zerocap::measure::stats::{Decision, Sequential, ALPHA};
+use zerocap::protocol::result;
+use zerocap::terms::{Class, Method};
 use zerocap::units::{Nanos, GIB, MIB};
-use zerocap::words::{Class, Method};
 
 /// The default threshold, and the pairs that the default byte budget pays for.
 const THRESHOLD: f64 = 2.0;
@@ -286,7 +286,7 @@ fn whole(model: Model, truth: f64, seed: u64, facts: &Facts) -> (Class, usize, u
     assert!(matches!(back, Ok(Back::Back(_))) && port.content == before, "{model:?}, {seed}: not as before");
     let interval = outcome.pairs.interval();
     let covered = interval.low.is_none_or(|l| l <= truth * 1.001) && interval.high.is_none_or(|h| h >= truth * 0.999);
-    let kept = record_result::of_run(facts, &sim::conditions(), &outcome);
+    let kept = result::of_run(facts, &sim::conditions(), &outcome);
     (kept.class, outcome.pairs.len(), outcome.bytes_written / SEGMENT, covered)
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use zerocap::cli::Cli;
-use zerocap::words::Class;
+use zerocap::terms::Class;
 
 #[path = "cli/hostile.rs"]
 mod hostile;

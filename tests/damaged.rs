@@ -11,9 +11,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+use zerocap::assess;
 use zerocap::facts::Depth;
-use zerocap::jobs::{find, picture, Env};
-use zerocap::machine::files::{Note, Root};
+use zerocap::jobs::find;
+use zerocap::machine::fs::root::{Note, Root};
 use zerocap::machine::Roots;
 
 /// Machines of each bus and each form of sysfs; the second column is the device that is probed.
@@ -87,21 +88,21 @@ fn copy(machine: &str, to: &Path) -> PathBuf {
     to.join(machine).canonicalize().unwrap()
 }
 
-fn env(root: &Path) -> Env {
-    Env { roots: Roots::new(Some(root), None).unwrap() }
+fn roots(root: &Path) -> Roots {
+    Roots::new(Some(root), None).unwrap()
 }
 
 /// The files that `show` and `probe` read of a machine, without links, below its root.
 fn files_read(root: &Path, device: &str) -> BTreeSet<String> {
-    let mut env = env(root);
-    env.roots.system = Root::open(root).unwrap().noting();
-    let device = find::named(&env, device).unwrap();
-    picture::of(&env, env.port().as_mut(), &device, Depth::All, &mut |_| ());
+    let mut roots = roots(root);
+    roots.system = Root::open(root).unwrap().noting();
+    let device = find::named(&roots, device).unwrap();
+    assess::of(&roots, roots.port().as_mut(), &device, Depth::All, &mut |_| ());
     let path = |note: Note| match note {
         Note::Read(path, _) => root.join(path).canonicalize().ok(),
         _ => None,
     };
-    let found = env.roots.system.trail().into_iter().filter_map(path).filter(|p| p.is_file());
+    let found = roots.system.trail().into_iter().filter_map(path).filter(|p| p.is_file());
     found.map(|p| p.strip_prefix(root).unwrap().to_str().unwrap().to_owned()).collect()
 }
 
@@ -149,9 +150,9 @@ fn check_probe(json: &str, what: &str) -> Value {
 /// All answers about a device, in this process.
 fn answers(root: &Path, device: &str, what: &str) -> Value {
     let began = Instant::now();
-    let env = env(root);
-    let device = find::named(&env, device).unwrap();
-    let picture = picture::of(&env, env.port().as_mut(), &device, Depth::All, &mut |_| ());
+    let roots = roots(root);
+    let device = find::named(&roots, device).unwrap();
+    let picture = assess::of(&roots, roots.port().as_mut(), &device, Depth::All, &mut |_| ());
     let mut shown = Vec::new();
     zerocap::output::probe::write(&mut shown, &picture.facts, &picture.document).unwrap();
     zerocap::output::detail::write(&mut shown, &picture.document).unwrap();

@@ -9,12 +9,12 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use zerocap::words::{Class, FindingCode};
+use zerocap::terms::{Class, FindingCode};
 
 /// What `zerocap show --all --json --root DIR` prints.
 fn documents(machine: &Path) -> Vec<Value> {
-    let env = zerocap::jobs::Env { roots: zerocap::machine::Roots::new(Some(machine), None).unwrap() };
-    let (documents, errors) = zerocap::jobs::show::run(&env, &[], true, &mut |_| ()).unwrap();
+    let roots = zerocap::machine::Roots::new(Some(machine), None).unwrap();
+    let (documents, errors) = zerocap::jobs::show::run(&roots, &[], true, &mut |_| ()).unwrap();
     assert!(errors.is_empty(), "{}: {errors:?}", machine.display());
     documents.iter().map(|d| serde_json::to_value(d).unwrap()).collect()
 }

@@ -7,11 +7,12 @@ use clap::{Command as Clap, CommandFactory, Parser};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use zerocap::assess::document::Document;
 use zerocap::cli::Cli;
-use zerocap::output::{properties, Document};
+use zerocap::output::properties;
 use zerocap::policy::format;
+use zerocap::terms::{FindingCode, Severity};
 use zerocap::verdict::findings::severity;
-use zerocap::words::{FindingCode, Severity};
 
 const MAIN: &str = include_str!("../man/zerocap.8");
 const VERDICT: &str = include_str!("../man/zerocap-verdict.5");

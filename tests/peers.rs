@@ -7,8 +7,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use zerocap::fact::Fact;
+use zerocap::facts::ata;
 use zerocap::facts::field::Field;
-use zerocap::facts::{ata, scsi_rows as rows, vpd};
+use zerocap::facts::scsi::fields as rows;
+use zerocap::facts::scsi::vpd;
 
 /// What sg3_utils prints of a field: the beginning of its line, and how to read the rest.
 struct Row {

@@ -14,13 +14,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use zerocap::device::Device;
 use zerocap::error::{Error, Result};
-use zerocap::machine::durable::{Durable, SimulatedDurable};
+use zerocap::machine::fs::durable::{Durable, SimulatedDurable};
 use zerocap::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
 use zerocap::machine::simulated::{Cut, Model, Noise, Random, SimulatedPort, Writing, Zeroing};
 use zerocap::measure::journal::{self, Header};
+use zerocap::measure::plan::Plan;
 use zerocap::measure::recover::{Outcome as Back, Trust};
 use zerocap::measure::scratch;
-use zerocap::measure::trial::{self, Plan, SEGMENTS};
+use zerocap::measure::trial::{self, SEGMENTS};
 use zerocap::units::Nanos;
 
 /// The word that a test has begun; while it is there no other test begins.

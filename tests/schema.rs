@@ -10,11 +10,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use zerocap::facts::{self, Depth};
-use zerocap::jobs::record_result::{blank, Conditions};
-use zerocap::jobs::{find, kept, Env};
+use zerocap::jobs::find;
 use zerocap::machine::Roots;
+use zerocap::protocol::result::{blank, Conditions};
+use zerocap::store::measurements;
+use zerocap::terms::{Basis, Class, FindingCode, Method, Severity};
 use zerocap::verdict::measurement::{Hints, Measurement, MethodResult, Speedup, TestFinding};
-use zerocap::words::{Basis, Class, FindingCode, Method, Severity};
 
 #[path = "schema/answers.rs"]
 mod answers;
@@ -135,9 +136,9 @@ fn full_machine() -> tempfile::TempDir {
         std::fs::write(path, format!("{text}\n")).unwrap();
     }
     std::os::unix::fs::symlink("../../../bus/scsi/drivers/sd", dir.path().join("sys/block/sda/device/driver")).unwrap();
-    let env = Env { roots: Roots::new(Some(dir.path()), None).unwrap() };
-    let device = find::named(&env, "sda").unwrap();
-    let facts = facts::gather(&env.roots.system, env.port().as_mut(), &device, Depth::Claims);
+    let roots = Roots::new(Some(dir.path()), None).unwrap();
+    let device = find::named(&roots, "sda").unwrap();
+    let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
     let conditions = Conditions {
         at: "2026-11-30T08:00:00Z".to_owned(),
         scratch: "partition".to_owned(),
@@ -184,7 +185,7 @@ fn full_machine() -> tempfile::TempDir {
         .unwrap(),
         ..blank(&facts, &conditions)
     };
-    kept::save(&env, &facts, &measurement).unwrap().unwrap();
+    measurements::save(&roots, &facts, &measurement).unwrap().unwrap();
     dir
 }
 

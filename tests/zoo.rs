@@ -4,17 +4,18 @@
 mod sim;
 
 use zerocap::device::Device;
-use zerocap::jobs::record_result;
 use zerocap::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
 use zerocap::machine::simulated::zoo::{zoo, Specimen};
 use zerocap::machine::simulated::{Model, Noise, SimulatedPort, Writing, Zeroing};
+use zerocap::measure::plan::Plan;
 use zerocap::measure::recover::Outcome as Back;
 use zerocap::measure::scratch;
 use zerocap::measure::stats::Sequential;
-use zerocap::measure::trial::{self, End, Outcome, Plan, Watch, SEGMENTS};
+use zerocap::measure::trial::{self, End, Outcome, Watch, SEGMENTS};
+use zerocap::protocol::result;
+use zerocap::terms::{Class, FindingCode, Hazard, Method};
 use zerocap::units::{Nanos, KIB};
 use zerocap::verdict::measurement::Measurement;
-use zerocap::words::{Class, FindingCode, Hazard, Method};
 
 const SEGMENT: u64 = 128 * KIB;
 
@@ -32,7 +33,7 @@ fn tested(name: &str, model: Model, seed: u64) -> (Measurement, Outcome) {
         }
         other => panic!("{name}, {seed}: {other:?}"),
     }
-    (record_result::of_run(&sim::facts(), &sim::conditions(), &outcome), outcome)
+    (result::of_run(&sim::facts(), &sim::conditions(), &outcome), outcome)
 }
 
 fn has(m: &Measurement, code: FindingCode) -> bool {

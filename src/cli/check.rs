@@ -3,7 +3,7 @@
 use crate::cli::{print, remark};
 use crate::error::{Error, Result};
 use crate::jobs::check::{self, Answer, Request, Requirement};
-use crate::jobs::Env;
+use crate::machine::Roots;
 use crate::output::detail;
 use std::io::Write;
 
@@ -47,7 +47,7 @@ fn duration(text: &str) -> Option<u64> {
 
 impl Check {
     /// Runs the verb.
-    pub fn run(&self, env: &Env) -> Result<u8> {
+    pub fn run(&self, roots: &Roots) -> Result<u8> {
         let max_age = self.max_age.as_deref().map(|text| {
             duration(text).ok_or_else(|| {
                 Error::Usage("--max-age: not a duration; a number with s, m, h, d or w, like 30d".to_owned())
@@ -55,7 +55,7 @@ impl Check {
         });
         let max_age = max_age.transpose()?;
         let request = Request { typed: &self.target, require: &self.require, max_age };
-        let checked = check::run(env, &request, &mut remark)?;
+        let checked = check::run(roots, &request, &mut remark)?;
         if !self.quiet {
             print(|out| match &checked.answer {
                 Answer::Device(document) if self.json => writeln!(out, "{}", document.json()),

@@ -3,7 +3,7 @@
 use crate::cli::{print, remark};
 use crate::error::{Error, Result};
 use crate::jobs::estimate::{self, Request};
-use crate::jobs::Env;
+use crate::machine::Roots;
 use crate::units::parse_size;
 use std::io::Write;
 
@@ -28,7 +28,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// Runs the verb.
-    pub fn run(&self, env: &Env) -> Result<u8> {
+    pub fn run(&self, roots: &Roots) -> Result<u8> {
         let bytes = parse_size(&self.bytes).ok_or_else(|| {
             Error::Usage("BYTES: not a size; a number with KiB, MiB, GiB or TiB, like 100GiB".to_owned())
         })?;
@@ -36,7 +36,7 @@ impl Estimate {
             return Err(Error::Usage("--data-fraction: not between 0 and 1".to_owned()));
         }
         let request = Request { typed: &self.target, bytes, data: self.data_fraction };
-        let (estimate, code) = estimate::run(env, &request, &mut remark)?;
+        let (estimate, code) = estimate::run(roots, &request, &mut remark)?;
         print(|out| if self.json { writeln!(out, "{}", estimate.json()) } else { estimate.write(out) })?;
         Ok(code)
     }

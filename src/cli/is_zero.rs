@@ -2,7 +2,8 @@
 
 use crate::cli::print;
 use crate::error::Result;
-use crate::jobs::{is_zero, Env};
+use crate::jobs::is_zero;
+use crate::machine::Roots;
 use crate::units::{human_bytes, human_rate};
 use std::io::{IsTerminal, Write};
 
@@ -24,7 +25,7 @@ pub struct IsZero {
 
 impl IsZero {
     /// Runs the verb.
-    pub fn run(&self, env: &Env) -> Result<u8> {
+    pub fn run(&self, roots: &Roots) -> Result<u8> {
         let shows = !self.quiet && std::io::stderr().is_terminal();
         let from = std::time::Instant::now();
         let mut shown = false;
@@ -37,7 +38,7 @@ impl IsZero {
                 shown = true;
             }
         };
-        let result = is_zero::run(env, &self.device, &mut tell);
+        let result = is_zero::run(roots, &self.device, &mut tell);
         if shown {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }

@@ -1,16 +1,15 @@
 //! `zerocap measure`.
 
-mod talk;
-
 use crate::cli::print;
+use crate::cli::progress::Talk;
 use crate::error::{exit, Error, Result};
 use crate::jobs::measure::{self, Answer, Request};
-use crate::jobs::{measure_auto, Env};
+use crate::jobs::measure_auto;
+use crate::machine::Roots;
 use crate::output::detail;
 use crate::units::parse_size;
 use std::io::Write;
 use std::path::PathBuf;
-use talk::Talk;
 
 /// The timed and verified test; keeps and publishes the verdict
 ///
@@ -68,13 +67,13 @@ pub struct Measure {
 
 impl Measure {
     /// Runs the verb.
-    pub fn run(&self, env: &Env) -> Result<u8> {
+    pub fn run(&self, roots: &Roots) -> Result<u8> {
         let usage = |what: String| Error::Usage(what);
         let request = Request {
             device: self.device.clone(),
             place: match &self.scratch {
                 Some(scratch) => scratch.parse().map_err(|e| usage(format!("--scratch: {e}")))?,
-                None => measure_auto::place(env, &self.device)?,
+                None => measure_auto::place(roots, &self.device)?,
             },
             thin_ok: self.thin_ok,
             dry_run: self.dry_run,
@@ -88,7 +87,7 @@ impl Measure {
             interference: self.interference,
         };
         let mut talk = Talk::new(self.verbose);
-        let answer = measure::run(env, &request, &mut talk);
+        let answer = measure::run(roots, &request, &mut talk);
         talk.end();
         let answer = answer?;
         print(|out| match &answer {

@@ -7,6 +7,7 @@ pub mod is_zero;
 pub mod measure;
 pub mod policy;
 pub mod probe;
+mod progress;
 pub mod record;
 pub mod recover;
 pub mod selftest;
@@ -14,7 +15,7 @@ pub mod show;
 pub mod tune;
 
 use crate::error::{exit, Error, Result};
-use crate::jobs::{udev_event, Env};
+use crate::jobs::udev_event;
 use crate::machine::Roots;
 use clap::{Args, Parser, Subcommand};
 use std::io::Write;
@@ -96,23 +97,23 @@ fn verb(cli: &Cli) -> Result<u8> {
     }
     let roots = Roots::new(cli.places.root.as_deref(), cli.places.state.as_deref())?;
     // Queue files of the running system are read in a child with a deadline.
-    let env = Env { roots: Roots { system: roots.system.guarded(), state: roots.state } };
+    let roots = Roots { system: roots.system.guarded(), state: roots.state };
     match &cli.verb {
-        Verb::Show(v) => v.run(&env),
-        Verb::Probe(v) => v.run(&env),
-        Verb::Measure(v) => v.run(&env),
-        Verb::Check(v) => v.run(&env),
-        Verb::Estimate(v) => v.run(&env),
-        Verb::IsZero(v) => v.run(&env),
-        Verb::Record(v) => v.run(&env),
-        Verb::Recover(v) => v.run(&env),
-        Verb::Tune(v) => v.run(&env),
-        Verb::Policy(v) => v.run(&env),
-        Verb::Selftest(v) => v.run(&env),
+        Verb::Show(v) => v.run(&roots),
+        Verb::Probe(v) => v.run(&roots),
+        Verb::Measure(v) => v.run(&roots),
+        Verb::Check(v) => v.run(&roots),
+        Verb::Estimate(v) => v.run(&roots),
+        Verb::IsZero(v) => v.run(&roots),
+        Verb::Record(v) => v.run(&roots),
+        Verb::Recover(v) => v.run(&roots),
+        Verb::Tune(v) => v.run(&roots),
+        Verb::Policy(v) => v.run(&roots),
+        Verb::Selftest(v) => v.run(&roots),
         Verb::Completions(v) => v.run(),
         Verb::Udev(v) => {
             let event = udev_event::Event::from_environment();
-            match udev_event::run(&env, &v.node, &event) {
+            match udev_event::run(&roots, &v.node, &event) {
                 Ok(lines) => print(|out| out.write_all(lines.as_bytes()))?,
                 Err(e) => remark(&format!("udev: {e}")),
             }

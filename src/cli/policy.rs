@@ -4,7 +4,7 @@ use crate::cli::{complain, print, remark};
 use crate::device::display::escape_str;
 use crate::error::{exit, Error, Result};
 use crate::jobs::policy::{self, Listed, Tested};
-use crate::jobs::Env;
+use crate::machine::Roots;
 use crate::output::detail;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -63,10 +63,10 @@ enum Action {
 
 impl Policy {
     /// Runs the verb.
-    pub fn run(&self, env: &Env) -> Result<u8> {
+    pub fn run(&self, roots: &Roots) -> Result<u8> {
         match &self.action {
             Action::List => {
-                let listed = policy::list(env)?;
+                let listed = policy::list(roots)?;
                 print(|out| out.write_all(list(&listed).as_bytes()))?;
                 let bad =
                     listed.kept.iter().filter_map(|(name, said)| Some(format!("{name}: {}", said.as_ref().err()?)));
@@ -81,16 +81,16 @@ impl Policy {
                     h.parse().map_err(|_| not_a_word("--accept", h, "old-data-left, zeroing-error, no-answer"))
                 };
                 let accept = accept.as_ref().map(hazard).transpose()?;
-                policy::pin(env, device, class, accept, why.clone(), &mut remark)?;
+                policy::pin(roots, device, class, accept, why.clone(), &mut remark)?;
             }
-            Action::Unpin { device } => policy::unpin(env, device, &mut remark)?,
-            Action::Forget { device } => policy::forget(env, device, &mut remark)?,
+            Action::Unpin { device } => policy::unpin(roots, device, &mut remark)?,
+            Action::Forget { device } => policy::forget(roots, device, &mut remark)?,
             Action::Test { device } => {
-                let tested = policy::test(env, device, &mut remark)?;
+                let tested = policy::test(roots, device, &mut remark)?;
                 print(|out| out.write_all(test(&tested).as_bytes()))?;
             }
             Action::Model { devices } => {
-                let (text, errors) = policy::models(env, devices, &mut remark)?;
+                let (text, errors) = policy::models(roots, devices, &mut remark)?;
                 print(|out| out.write_all(text.as_bytes()))?;
                 errors.iter().for_each(complain);
                 return Ok(match errors.first() {

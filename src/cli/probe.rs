@@ -1,9 +1,11 @@
 //! `zerocap probe`.
 
+use crate::assess;
 use crate::cli::{print, remark};
 use crate::error::{exit, Result};
 use crate::facts::Depth;
-use crate::jobs::{find, picture, Env};
+use crate::jobs::find;
+use crate::machine::Roots;
 use crate::output::probe;
 use std::io::Write;
 
@@ -20,9 +22,9 @@ pub struct Probe {
 
 impl Probe {
     /// Runs the verb.
-    pub fn run(&self, env: &Env) -> Result<u8> {
-        let device = find::named(env, &self.device)?;
-        let picture = picture::of(env, env.port().as_mut(), &device, Depth::All, &mut remark);
+    pub fn run(&self, roots: &Roots) -> Result<u8> {
+        let device = find::named(roots, &self.device)?;
+        let picture = assess::of(roots, roots.port().as_mut(), &device, Depth::All, &mut remark);
         print(|out| {
             if self.json {
                 writeln!(out, "{}", probe::json(&picture.facts, &picture.document))

@@ -2,7 +2,8 @@
 
 use crate::cli::{print, remark};
 use crate::error::{exit, Result};
-use crate::jobs::{record, Env};
+use crate::jobs::record;
+use crate::machine::Roots;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -25,8 +26,8 @@ pub struct Record {
 
 impl Record {
     /// Runs the verb.
-    pub fn run(&self, env: &Env) -> Result<u8> {
-        let recorded = record::run(env, &self.device, &self.dir, self.with_serials)?;
+    pub fn run(&self, roots: &Roots) -> Result<u8> {
+        let recorded = record::run(roots, &self.device, &self.dir, self.with_serials)?;
         recorded.lost.iter().for_each(|line| remark(&format!("could not read {line}")));
         print(|out| {
             let (names, dir) = (recorded.devices.join(", "), self.dir.display());

@@ -2,7 +2,8 @@
 
 use crate::cli::{print, remark};
 use crate::error::{exit, Result};
-use crate::jobs::{recover, Env};
+use crate::jobs::recover;
+use crate::machine::Roots;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -19,8 +20,8 @@ pub struct Recover {
 
 impl Recover {
     /// Runs the verb.
-    pub fn run(&self, env: &Env) -> Result<u8> {
-        let reports = recover::run(env, self.device.as_deref(), self.journal.clone())?;
+    pub fn run(&self, roots: &Roots) -> Result<u8> {
+        let reports = recover::run(roots, self.device.as_deref(), self.journal.clone())?;
         let mut failed = 0;
         print(|out| {
             reports.iter().try_for_each(|(name, report)| match report {

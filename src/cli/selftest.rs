@@ -1,7 +1,8 @@
 //! `zerocap selftest`.
 
 use crate::error::{exit, Error, Result};
-use crate::jobs::{selftest, Env};
+use crate::jobs::selftest;
+use crate::machine::Roots;
 use std::io::Write;
 
 /// The whole job on a throw-away loop device
@@ -10,8 +11,8 @@ pub struct Selftest {}
 
 impl Selftest {
     /// Runs the verb.
-    pub fn run(&self, env: &Env) -> Result<u8> {
-        if !env.roots.is_live() {
+    pub fn run(&self, roots: &Roots) -> Result<u8> {
+        if !roots.is_live() {
             return Err(Error::Usage(
                 "a recorded machine is never written to: selftest works on the running system".to_owned(),
             ));

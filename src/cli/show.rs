@@ -1,9 +1,11 @@
 //! `zerocap show`.
 
+use crate::assess::document::Document;
 use crate::cli::{complain, print, remark};
 use crate::error::{exit, Error, Result};
-use crate::jobs::{show, Env};
-use crate::output::{detail, openmetrics, table, Document};
+use crate::jobs::show;
+use crate::machine::Roots;
+use crate::output::{detail, openmetrics, table};
 use std::io::{IsTerminal, Write};
 
 /// The verdicts: all devices as a table, one device in detail
@@ -46,7 +48,7 @@ fn colour() -> bool {
 
 impl Show {
     /// Runs the verb.
-    pub fn run(&self, env: &Env) -> Result<u8> {
+    pub fn run(&self, roots: &Roots) -> Result<u8> {
         let columns = self.columns.as_deref();
         let asks = |name: &str| name.strip_prefix('+').unwrap_or(name) == "help";
         if columns.is_some_and(|c| c.iter().any(|c| asks(c))) || self.sort.as_deref() == Some("help") {
@@ -60,11 +62,11 @@ impl Show {
             bytes: self.bytes,
             colour: colour(),
         };
-        let (devices, errors) = show::devices(env, &self.devices, self.all)?;
+        let (devices, errors) = show::devices(roots, &self.devices, self.all)?;
         errors.iter().for_each(complain);
         let none = devices.is_empty();
         let (mut unknown, mut remark) = (None, remark);
-        let mut documents = show::documents(env, devices, &mut remark)?;
+        let mut documents = show::documents(roots, devices, &mut remark)?;
         // The detail of one device stands for its table, unless the table was asked for.
         let table_wanted = columns.is_some() || self.sort.is_some() || self.no_headings || self.bytes;
         print(|out| {

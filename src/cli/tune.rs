@@ -3,7 +3,7 @@
 use crate::cli::{complain, print, remark};
 use crate::error::{exit, Error, Result};
 use crate::jobs::tune::{self, Line, Outcome, Step};
-use crate::jobs::Env;
+use crate::machine::Roots;
 use std::io::Write;
 
 /// The kernel's tunables: what they are and should be; make them so; put them back
@@ -49,11 +49,11 @@ enum Action {
 
 impl Tune {
     /// Runs the verb.
-    pub fn run(&self, env: &Env) -> Result<u8> {
+    pub fn run(&self, roots: &Roots) -> Result<u8> {
         let mut told = Told::default();
         let errors = match &self.action {
             Action::Show { devices, all, json } => {
-                let (lines, errors) = tune::show(env, devices, *all, &mut remark)?;
+                let (lines, errors) = tune::show(roots, devices, *all, &mut remark)?;
                 told.good = lines.len();
                 if *json {
                     print(|out| writeln!(out, "{}", serde_json::to_string(&lines).unwrap_or_default()))?;
@@ -63,9 +63,9 @@ impl Tune {
                 errors
             }
             Action::Apply { devices, dry_run, rescan } => {
-                tune::apply(env, devices, (*dry_run, *rescan), &mut remark, &mut |step| told.tell(&step))?
+                tune::apply(roots, devices, (*dry_run, *rescan), &mut remark, &mut |step| told.tell(&step))?
             }
-            Action::Reset { devices } => tune::reset(env, devices, &mut |step| told.tell(&step))?,
+            Action::Reset { devices } => tune::reset(roots, devices, &mut |step| told.tell(&step))?,
         };
         errors.iter().for_each(complain);
         told.code(&errors)

@@ -4,10 +4,10 @@
 use crate::device::display::escape_str;
 use crate::device::Device;
 use crate::fact::Fact;
-use crate::facts::mounts::{self, Mount};
 use crate::facts::path::{self, Place};
-use crate::machine::files::Root;
-use crate::machine::nodes;
+use crate::machine::block::devices;
+use crate::machine::fs::mounts::{self, Mount};
+use crate::machine::fs::root::Root;
 
 /// The kernel's mark of a file without a name.
 const DELETED: &str = " (deleted)";
@@ -24,7 +24,7 @@ pub struct Backing {
 /// Looks up `loop/backing_file`.
 pub fn of(root: &Root, file: &str) -> Backing {
     let name = file.strip_suffix(DELETED).unwrap_or(file);
-    let node = name.strip_prefix("/dev/").and_then(|node| nodes::resolve_name(root, &node.replace('/', "!")));
+    let node = name.strip_prefix("/dev/").and_then(|node| devices::resolve_name(root, &node.replace('/', "!")));
     if let Some(disk) = node {
         return Backing { says: "a block device".to_owned(), disks: Fact::Known(vec![disk.name]) };
     }
@@ -62,7 +62,7 @@ pub fn mount(root: &Root, device: &Device) -> Option<Mount> {
     let mounts = mounts::all(root);
     let mount = mounts::above(mounts.known()?, name)?;
     let by_kernel = |source: &str| {
-        let name = path::of_source(root, source).filter(|name| nodes::resolve_name(root, name).is_some());
+        let name = path::of_source(root, source).filter(|name| devices::resolve_name(root, name).is_some());
         name.map(|name| format!("/dev/{name}"))
     };
     let realtime = mount.options.iter().find_map(|o| by_kernel(o.strip_prefix("rtdev=")?));

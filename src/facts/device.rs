@@ -7,7 +7,7 @@ use crate::device::{Device, Identity, Kind};
 use crate::fact::Fact;
 use crate::facts::field::{text_of, Reading};
 use crate::facts::{nvme, queue::Queue, Bus, Depth, Names};
-use crate::machine::files::Root;
+use crate::machine::fs::root::Root;
 use crate::units::SECTOR;
 
 /// The vendor of INQUIRY that libata puts there.

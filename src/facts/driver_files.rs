@@ -3,7 +3,7 @@
 use crate::device::{Device, Kind};
 use crate::fact::Why;
 use crate::facts::field::{text_of, Reading};
-use crate::machine::files::Root;
+use crate::machine::fs::root::Root;
 
 /// VIRTIO_BLK_F_DISCARD.
 const VIRTIO_DISCARD: usize = 13;

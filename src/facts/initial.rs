@@ -4,12 +4,13 @@
 //! What still stands in the page cache is not seen. Only `zerocap is-zero` reads.
 
 use crate::device::{Device, Kind};
-use crate::facts::nvme_rows::DLFEAT_READ_00;
+use crate::facts::nvme::fields::DLFEAT_READ_00;
 use crate::facts::page::Page;
 use crate::facts::{stack, Bus, Depth};
-use crate::machine::files::Root;
+use crate::machine::block::dm_status;
+use crate::machine::fs::path_info;
+use crate::machine::fs::root::Root;
 use crate::machine::port::{Port, Question};
-use crate::machine::{dm_status, lookup};
 use crate::units::SECTOR;
 
 /// NSFEAT bit 0: the namespace is thinly provisioned, so that NUSE counts what is allocated (NVM 1.0c, figure 114).
@@ -136,7 +137,7 @@ fn loop_holes(root: &Root, device: &Device) -> Option<bool> {
     let file = root.text(&device.attr("loop/backing_file")).known()?.clone();
     let offset = root.number(&device.attr("loop/offset")).get()?;
     let size = root.number(&device.attr("size")).get()?.checked_mul(SECTOR)?;
-    lookup::only_holes(&file, offset, offset.checked_add(size)?)
+    path_info::only_holes(&file, offset, offset.checked_add(size)?)
 }
 
 /// Whether GET LBA STATUS says deallocated for every block; a target may answer with one extent a time. `None` where it

@@ -9,28 +9,19 @@ pub mod device;
 pub mod driver_files;
 pub mod field;
 pub mod initial;
-pub mod mounts;
 pub mod nvme;
-pub mod nvme_notes;
-pub mod nvme_quirks;
-pub mod nvme_rows;
-pub mod nvme_words;
 pub mod offload;
 pub mod page;
 pub mod path;
-pub mod provisioning;
 pub mod queue;
 pub mod scsi;
-pub mod scsi_notes;
-pub mod scsi_rows;
 pub mod stack;
 #[cfg(test)]
 pub mod testing;
-pub mod vpd;
 
 use crate::device::{Device, Identity, Kind};
 use crate::fact::Fact;
-use crate::machine::files::Root;
+use crate::machine::fs::root::Root;
 use crate::machine::port::Port;
 pub use field::Reading;
 

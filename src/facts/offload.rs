@@ -4,7 +4,7 @@
 use crate::device::Kind;
 use crate::fact::Fact;
 use crate::facts::field::Reading;
-use crate::facts::nvme_notes::derived;
+use crate::facts::nvme::derived::derived;
 use crate::facts::queue::UINT_MAX_SECTORS;
 use crate::facts::{stack, Bus, Facts};
 

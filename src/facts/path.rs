@@ -4,10 +4,10 @@
 use crate::device::display::escape_str;
 use crate::device::{Device, Devnum};
 use crate::fact::Fact;
-use crate::facts::mounts::{self, unescape, Mount};
-use crate::machine::files::Root;
-use crate::machine::lookup::{self, Located, Marks, What};
-use crate::machine::nodes;
+use crate::machine::block::devices;
+use crate::machine::fs::mounts::{self, unescape, Mount};
+use crate::machine::fs::path_info::{self, Located, Marks, What};
+use crate::machine::fs::root::Root;
 
 /// How many overlays may lie on one another; the kernel itself allows two.
 const DEEPEST: usize = 4;
@@ -101,13 +101,13 @@ fn below_overlay(root: &Root, located: &Located, mount: &Mount, mut on: OnPath, 
     let relative = located.path.strip_prefix(&mount.point).unwrap_or_default();
     let inside =
         format!("{upper}{}{relative}", if relative.is_empty() || relative.starts_with('/') { "" } else { "/" });
-    let (target, how) = if lookup::exists(&inside) {
+    let (target, how) = if path_info::exists(&inside) {
         (inside.as_str(), "writes go to its upper layer")
     } else {
         (upper.as_str(), "the path is in a lower layer and is copied up at the first write to the upper layer")
     };
     let layer = format!("overlay on {}: {how} {shown}", escape_str(&mount.point));
-    match lookup::locate(target) {
+    match path_info::locate(target) {
         Ok(next) if level < DEEPEST && next.path != located.path => {
             let below = at_level(root, &next, level + 1);
             let layers = std::iter::once(layer).chain(below.layers).collect();
@@ -139,14 +139,14 @@ pub(super) fn place(root: &Root, filesystem: Devnum, mount: &Mount) -> Place {
             // Which of the two holds a file of xfs is a flag of the file: both count.
             let realtime = mount.options.iter().filter_map(|o| o.strip_prefix("rtdev="));
             names.extend(realtime.map(|source| of_source(root, source)));
-            let disk = |name: Option<String>| name.and_then(|n| nodes::resolve_name(root, &n));
+            let disk = |name: Option<String>| name.and_then(|n| devices::resolve_name(root, &n));
             match names.into_iter().map(disk).collect::<Option<Vec<Device>>>() {
                 Some(devices) => Place::Devices(devices),
                 None => Place::Unknown(format!("sys/dev/block/{filesystem} leads to no device")),
             }
         }
         // One with a number of its own may still name its device as the source.
-        _ => match of_source(root, &mount.source).and_then(|name| nodes::resolve_name(root, &name)) {
+        _ => match of_source(root, &mount.source).and_then(|name| devices::resolve_name(root, &name)) {
             Some(device) => Place::Devices(vec![device]),
             None if kind.starts_with("fuse") => Place::NoDevice(format!("{kind} keeps its files behind a program")),
             None => Place::NoDevice(format!("{kind} names no block device")),
@@ -156,7 +156,7 @@ pub(super) fn place(root: &Root, filesystem: Devnum, mount: &Mount) -> Place {
 
 /// The kernel's name of the device that was mounted by this name; a recording has the kernel's already.
 pub(super) fn of_source(root: &Root, source: &str) -> Option<String> {
-    match lookup::node_number(source).filter(|_| root.is_system()) {
+    match path_info::node_number(source).filter(|_| root.is_system()) {
         Some(number) => root.link_name(&format!("sys/dev/block/{number}")).known().cloned(),
         None => source.strip_prefix("/dev/").map(str::to_owned),
     }
@@ -175,7 +175,7 @@ fn btrfs(root: &Root, source: &str) -> Result<Vec<Device>, String> {
         }
         let mut disks: Vec<Device> = Vec::new();
         for member in &names {
-            let disk = nodes::resolve_name(root, member)
+            let disk = devices::resolve_name(root, member)
                 .ok_or_else(|| format!("{} of a btrfs is not in sysfs", escape_str(member)))?;
             if !disks.contains(&disk) {
                 disks.push(disk);
@@ -195,7 +195,8 @@ pub fn leaves(root: &Root, device: &Device) -> Vec<String> {
         }
         seen.push(name.clone());
         let members = root.list(&format!("sys/block/{name}/slaves")).known().cloned().unwrap_or_default();
-        let disks: Vec<String> = members.iter().filter_map(|m| nodes::resolve_name(root, m)).map(|d| d.name).collect();
+        let disks: Vec<String> =
+            members.iter().filter_map(|m| devices::resolve_name(root, m)).map(|d| d.name).collect();
         if disks.is_empty() {
             found.push(name);
         }

@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::fact::Fact;
 use crate::facts::field::Reading;
 use crate::facts::Depth;
-use crate::machine::files::Root;
+use crate::machine::fs::root::Root;
 use crate::units::human_bytes;
 
 /// What `write_zeroes_max_bytes` and the unmap limits show for "no limit": UINT_MAX sectors of 512 bytes.

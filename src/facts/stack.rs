@@ -7,7 +7,7 @@ use crate::facts::backing;
 use crate::facts::field::{text_of, Reading};
 use crate::facts::queue::Queue;
 use crate::facts::Depth;
-use crate::machine::files::Root;
+use crate::machine::fs::root::Root;
 
 /// The kind of target of a thin LVM volume.
 pub const THIN: &str = "LVM thin";

@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::facts::{gather, Depth, Facts};
-use crate::machine::files::Root;
+use crate::machine::fs::root::Root;
 use crate::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
 use crate::units::Nanos;
 use std::os::unix::fs::symlink;

@@ -1,5 +1,7 @@
 //! `zerocap check`: the verdict of a device, or of the devices below a path, as an exit code.
 
+use crate::assess;
+use crate::assess::document::Document;
 use crate::device::display::escape_str;
 use crate::device::Device;
 use crate::error::{exit, Error, Result};
@@ -7,13 +9,13 @@ use crate::facts::path::{self, Can, OnPath, Place};
 use crate::facts::Depth;
 use crate::jobs::check_age::{self, Age};
 use crate::jobs::check_target::{self, Target};
-use crate::jobs::{picture, publish, Env};
 use crate::machine::clock;
 use crate::machine::port::Port;
+use crate::machine::Roots;
 use crate::output::path_answer::{PathAnswer, PathDevice};
-use crate::output::Document;
+use crate::store::published;
+use crate::terms::{Basis, Class, Method};
 use crate::verdict::expected::weakest_of;
-use crate::words::{Basis, Class, Method};
 
 /// What a caller can require besides the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -95,20 +97,20 @@ struct One {
 }
 
 /// Checks a device or a path.
-pub fn run(env: &Env, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -> Result<Checked> {
-    match check_target::of(env, request.typed)? {
+pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -> Result<Checked> {
+    match check_target::of(roots, request.typed)? {
         Target::Device(device) => {
-            let one = look(env, env.port().as_mut(), &device, remark);
-            let unmet = unmet(env, request, std::slice::from_ref(&one), None, remark);
+            let one = look(roots, roots.port().as_mut(), &device, remark);
+            let unmet = unmet(roots, request, std::slice::from_ref(&one), None, remark);
             let code = code(one.document.class, &unmet, None);
             Ok(Checked { answer: Answer::Device(Box::new(one.document)), code, unmet })
         }
-        Target::Path(on) => on_path(env, request, &on, remark),
+        Target::Path(on) => on_path(roots, request, &on, remark),
     }
 }
 
-fn on_path(env: &Env, request: &Request<'_>, on: &OnPath, remark: &mut dyn FnMut(&str)) -> Result<Checked> {
-    let root = &env.roots.system;
+fn on_path(roots: &Roots, request: &Request<'_>, on: &OnPath, remark: &mut dyn FnMut(&str)) -> Result<Checked> {
+    let root = &roots.system;
     let devices = match &on.place {
         Place::Devices(devices) => devices,
         Place::NoDevice(why) => {
@@ -120,10 +122,10 @@ fn on_path(env: &Env, request: &Request<'_>, on: &OnPath, remark: &mut dyn FnMut
         }
     };
     let can = path::can_write_zeroes(root, on);
-    let mut port = env.port();
-    let ones: Vec<One> = devices.iter().map(|d| look(env, port.as_mut(), d, remark)).collect();
+    let mut port = roots.port();
+    let ones: Vec<One> = devices.iter().map(|d| look(roots, port.as_mut(), d, remark)).collect();
     let class = weakest_of(ones.iter().map(|o| o.document.class)).unwrap_or(Class::Unknown);
-    let unmet = unmet(env, request, &ones, Some(&can), remark);
+    let unmet = unmet(roots, request, &ones, Some(&can), remark);
     let code = code(class, &unmet, Some(&can));
     let below = |device: &Device, one: One| PathDevice {
         leaves: path::leaves(root, device).iter().map(|l| escape_str(l)).collect(),
@@ -134,24 +136,24 @@ fn on_path(env: &Env, request: &Request<'_>, on: &OnPath, remark: &mut dyn FnMut
 }
 
 /// One device: what is published where the rest may not be asked, else looked at anew.
-pub(crate) fn document(env: &Env, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> Document {
-    let root = &env.roots.system;
-    let privileged = !env.roots.is_live() || rustix::process::geteuid().is_root();
-    let published = || publish::read(env, device.devnum?, root.number(&device.attr("diskseq")).get());
+pub(crate) fn document(roots: &Roots, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> Document {
+    let root = &roots.system;
+    let privileged = !roots.is_live() || rustix::process::geteuid().is_root();
+    let published = || published::read(roots, device.devnum?, root.number(&device.attr("diskseq")).get());
     match (!privileged).then(published).flatten() {
         Some(document) => document,
-        None => picture::of(env, port, device, Depth::Claims, remark).document,
+        None => assess::of(roots, port, device, Depth::Claims, remark).document,
     }
 }
 
-fn look(env: &Env, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> One {
-    let knob = env.roots.system.number(&device.attr("queue/write_zeroes_unmap_max_bytes")).get();
-    One { document: document(env, port, device, remark), knob }
+fn look(roots: &Roots, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> One {
+    let knob = roots.system.number(&device.attr("queue/write_zeroes_unmap_max_bytes")).get();
+    One { document: document(roots, port, device, remark), knob }
 }
 
 /// The requirements that are not met, each by all devices.
 fn unmet(
-    env: &Env,
+    roots: &Roots,
     request: &Request<'_>,
     ones: &[One],
     can: Option<&Can>,
@@ -164,7 +166,7 @@ fn unmet(
     if let Some(most) = request.max_age {
         let mut old = false;
         for one in ones {
-            match check_age::of(env, &one.document, &clock::now_utc(), remark) {
+            match check_age::of(roots, &one.document, &clock::now_utc(), remark) {
                 Age::NotMeasured => {}
                 Age::Seconds(age) => old |= age > most,
                 Age::Unknown(why) => {

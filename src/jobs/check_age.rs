@@ -1,10 +1,11 @@
 //! How old the measurement below a class is, for `check --max-age`.
 
-use crate::jobs::{check, Env};
-use crate::machine::nodes;
+use crate::assess::document::Document;
+use crate::jobs::check;
+use crate::machine::block::devices;
+use crate::machine::Roots;
 use crate::output::time::seconds;
-use crate::output::Document;
-use crate::words::Basis;
+use crate::terms::Basis;
 
 /// How deep a stack is followed.
 const DEEPEST: usize = 8;
@@ -21,11 +22,11 @@ pub enum Age {
 }
 
 /// The age of the measurement of a document; of a derived class, of the oldest one of its members. `now`: RFC 3339, UTC.
-pub fn of(env: &Env, document: &Document, now: &str, remark: &mut dyn FnMut(&str)) -> Age {
-    at_level(env, document, now, remark, 0)
+pub fn of(roots: &Roots, document: &Document, now: &str, remark: &mut dyn FnMut(&str)) -> Age {
+    at_level(roots, document, now, remark, 0)
 }
 
-fn at_level(env: &Env, document: &Document, now: &str, remark: &mut dyn FnMut(&str), level: usize) -> Age {
+fn at_level(roots: &Roots, document: &Document, now: &str, remark: &mut dyn FnMut(&str), level: usize) -> Age {
     let name = &document.device.name;
     if let Some(measured) = &document.measured {
         return match (seconds(&measured.at), seconds(now)) {
@@ -39,9 +40,9 @@ fn at_level(env: &Env, document: &Document, now: &str, remark: &mut dyn FnMut(&s
     }
     let mut oldest = Age::NotMeasured;
     for member in &document.device.members {
-        let Some(device) = nodes::resolve_name(&env.roots.system, member) else { continue };
-        let below = check::document(env, env.port().as_mut(), &device, &mut *remark);
-        match (at_level(env, &below, now, remark, level + 1), &oldest) {
+        let Some(device) = devices::resolve_name(&roots.system, member) else { continue };
+        let below = check::document(roots, roots.port().as_mut(), &device, &mut *remark);
+        match (at_level(roots, &below, now, remark, level + 1), &oldest) {
             (unknown @ Age::Unknown(_), _) => return unknown,
             (Age::Seconds(age), Age::Seconds(most)) if age <= *most => {}
             (Age::Seconds(age), _) => oldest = Age::Seconds(age),

@@ -3,8 +3,9 @@
 use crate::device::Device;
 use crate::error::Result;
 use crate::facts::path::{self, OnPath};
-use crate::jobs::{find, Env};
-use crate::machine::lookup::{self, What};
+use crate::jobs::find;
+use crate::machine::fs::path_info::{self, What};
+use crate::machine::Roots;
 
 /// What was named.
 #[derive(Debug)]
@@ -16,20 +17,21 @@ pub enum Target {
 }
 
 /// Finds what was named. A name without a slash is a device's first, as everywhere, and a path only if there is none.
-pub fn of(env: &Env, typed: &str) -> Result<Target> {
-    let root = &env.roots.system;
+pub fn of(roots: &Roots, typed: &str) -> Result<Target> {
+    let root = &roots.system;
     // The two names of directories that every directory has are no device's, though /dev has them too.
     let bare = !typed.contains('/') && !matches!(typed, "." | "..");
-    let is_path = root.is_system() && lookup::exists(typed) && !(bare && lookup::exists(&format!("/dev/{typed}")));
+    let is_path =
+        root.is_system() && path_info::exists(typed) && !(bare && path_info::exists(&format!("/dev/{typed}")));
     if is_path {
-        let located = lookup::locate(typed)?;
+        let located = path_info::locate(typed)?;
         if matches!(located.what, What::File | What::Directory) {
             return Ok(Target::Path(Box::new(path::resolve(root, &located))));
         }
     }
     // Nothing there: the message about paths fits what was typed as one.
-    if root.is_system() && !bare && !typed.starts_with("/dev/") && !lookup::exists(typed) {
-        lookup::locate(typed)?;
+    if root.is_system() && !bare && !typed.starts_with("/dev/") && !path_info::exists(typed) {
+        path_info::locate(typed)?;
     }
-    find::named(env, typed).map(Target::Device)
+    find::named(roots, typed).map(Target::Device)
 }

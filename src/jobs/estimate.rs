@@ -1,13 +1,15 @@
 //! `zerocap estimate`: how long zeroing so many bytes takes, by the best method and by writing.
 
+use crate::assess::document::Document;
 use crate::error::{exit, Result};
 use crate::facts::path::{self, Can, Place};
+use crate::jobs::check;
 use crate::jobs::check_target::{self, Target};
-use crate::jobs::{check, Env};
+use crate::machine::Roots;
+use crate::output::detail;
 use crate::output::estimate::Estimate;
-use crate::output::{detail, Document};
+use crate::terms::{Class, Method};
 use crate::verdict::estimate::{plans, seconds, zeroing, Rates};
-use crate::words::{Class, Method};
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
@@ -21,17 +23,17 @@ pub struct Request<'a> {
 }
 
 /// Estimates. The exit code is 5 where the rates are not known.
-pub fn run(env: &Env, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -> Result<(Estimate, u8)> {
-    let mut port = env.port();
-    let (name, document, can, why) = match check_target::of(env, request.typed)? {
+pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -> Result<(Estimate, u8)> {
+    let mut port = roots.port();
+    let (name, document, can, why) = match check_target::of(roots, request.typed)? {
         Target::Device(device) => {
-            let document = check::document(env, port.as_mut(), &device, remark);
+            let document = check::document(roots, port.as_mut(), &device, remark);
             (document.device.name.clone(), Some(document), Can::Yes, None)
         }
         Target::Path(on) => match &on.place {
             Place::Devices(devices) if devices.len() == 1 => {
-                let document = check::document(env, port.as_mut(), &devices[0], remark);
-                (on.path.clone(), Some(document), path::can_write_zeroes(&env.roots.system, &on), None)
+                let document = check::document(roots, port.as_mut(), &devices[0], remark);
+                (on.path.clone(), Some(document), path::can_write_zeroes(&roots.system, &on), None)
             }
             // Which device takes which share is the file system's own business.
             Place::Devices(devices) => {

@@ -4,17 +4,17 @@ use crate::device::display::escape_str;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::stack;
-use crate::jobs::Env;
-use crate::machine::nodes;
+use crate::machine::block::devices;
+use crate::machine::Roots;
 
 /// The whole devices that were named; a partition stands for its disk.
-pub fn named(env: &Env, typed: &str) -> Result<Device> {
-    nodes::resolve(&env.roots.system, typed).map(|t| t.device)
+pub fn named(roots: &Roots, typed: &str) -> Result<Device> {
+    devices::resolve(&roots.system, typed).map(|t| t.device)
 }
 
 /// A whole device that was named; a partition is refused.
-pub fn whole(env: &Env, typed: &str) -> Result<Device> {
-    let target = nodes::resolve(&env.roots.system, typed)?;
+pub fn whole(roots: &Roots, typed: &str) -> Result<Device> {
+    let target = devices::resolve(&roots.system, typed)?;
     match target.partition {
         None => Ok(target.device),
         Some(_) => Err(Error::Usage(format!(
@@ -27,9 +27,9 @@ pub fn whole(env: &Env, typed: &str) -> Result<Device> {
 
 /// The devices that `show` lists. Without `all`: no hidden paths, no members of a multipath (the head answers), no empty devices (a loop without a file, a card reader
 /// without a card), no RAM disks and no optical drives.
-pub fn listed(env: &Env, all: bool) -> Result<Vec<Device>> {
-    let root = &env.roots.system;
-    let mut devices = nodes::disks(root)?;
+pub fn listed(roots: &Roots, all: bool) -> Result<Vec<Device>> {
+    let root = &roots.system;
+    let mut devices = devices::disks(root)?;
     if !all {
         devices.retain(|d| {
             let hidden = root.flag(&d.attr("hidden")).is(true);

@@ -2,8 +2,9 @@
 
 use crate::device::display::escape_str;
 use crate::error::{exit, Error, Result};
-use crate::jobs::Env;
-use crate::machine::{nodes, read_zero};
+use crate::machine::block::devices;
+use crate::machine::block::read_zero;
+use crate::machine::Roots;
 use crate::units::rate;
 use serde::Serialize;
 
@@ -42,9 +43,9 @@ impl IsZero {
 }
 
 /// Reads the node that was named: a partition is read itself. `tell`: bytes read so far, and the size.
-pub fn run(env: &Env, typed: &str, tell: &mut dyn FnMut(u64, u64)) -> Result<IsZero> {
-    let target = nodes::resolve(&env.roots.system, typed)?;
-    if !env.roots.is_live() {
+pub fn run(roots: &Roots, typed: &str, tell: &mut dyn FnMut(u64, u64)) -> Result<IsZero> {
+    let target = devices::resolve(&roots.system, typed)?;
+    if !roots.is_live() {
         return Err(Error::Usage(format!(
             "{}: a recorded machine has no content to read; leave --root out",
             escape_str(typed)

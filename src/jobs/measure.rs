@@ -2,113 +2,69 @@
 //!
 //! This file is the order of the steps; each stands in a file of its own. Writes nothing to the device itself.
 
-mod allocation;
-pub mod attend;
-mod below;
-pub mod deadline;
-mod directory;
-mod extras;
-mod guarded;
-mod limits;
-mod plan;
-mod untested;
-
+use crate::assess;
+use crate::assess::policies;
+use crate::assess::stack_members;
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
-use crate::jobs::{find, intent, picture, policies, Env};
-use crate::machine::durable::{Durable, LiveDurable};
+use crate::jobs::find;
+use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::interrupt::Interrupt;
-use crate::measure::scratch::{self, temporary, Known, Proof, Where};
-use crate::output::Document;
+use crate::machine::Roots;
+use crate::measure::scratch::{self, temporary, Known, Proof};
 use crate::policy::{Measure, Policy};
-use attend::Listener;
-use guarded::Subject;
-use plan::Intended;
-use std::path::PathBuf;
+use crate::protocol::plan::{self, Intended};
+use crate::protocol::supervise::Listener;
+use crate::protocol::{self, directory, untested, Subject};
+use crate::store::intents;
 
-/// What was asked for.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// The device as typed.
-    pub device: String,
-    /// Where it may write.
-    pub place: Where,
-    /// `--thin-ok`.
-    pub thin_ok: bool,
-    /// `--dry-run`.
-    pub dry_run: bool,
-    /// `--journal DIR`.
-    pub journal: Option<PathBuf>,
-    /// `--max-bytes`.
-    pub max_bytes: u64,
-    /// `--max-seconds`.
-    pub max_seconds: u64,
-    /// `--deadline`: seconds until a call counts as not answered; else from the device's own timeout ([`deadline`]).
-    pub deadline: Option<u64>,
-    /// `--restore-limits`.
-    pub restore_limits: bool,
-    /// `--tune`.
-    pub tune: bool,
-    /// `--deep`.
-    pub deep: bool,
-    /// `--interference`.
-    pub interference: bool,
-}
-
-/// What a dry run, or a test, gave.
-#[derive(Debug)]
-pub enum Answer {
-    /// The proof and the plan, in lines.
-    Planned(Vec<String>),
-    /// The verdict.
-    Verdict(Box<Document>),
-}
+pub use crate::protocol::{Answer, Request};
 
 /// Runs the job.
-pub fn run(env: &Env, request: &Request, listener: &mut dyn Listener) -> Result<Answer> {
-    if !env.roots.is_live() {
+pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Result<Answer> {
+    if !roots.is_live() {
         return Err(Error::Usage(
             "a recorded machine is never written to: measure works on the running system".to_owned(),
         ));
     }
-    let device = find::whole(env, &request.device)?;
-    let root = &env.roots.system;
-    let facts = facts::gather(root, env.port().as_mut(), &device, Depth::Claims);
-    let (policy, problems) = policies::of(env, &facts);
+    let device = find::whole(roots, &request.device)?;
+    let root = &roots.system;
+    let facts = facts::gather(root, roots.port().as_mut(), &device, Depth::Claims);
+    let (policy, problems) = policies::of(roots, &facts);
     problems.iter().for_each(|p| listener.remark(p));
     refuse_by_policy(&facts, &policy)?;
-    let name = intent::name(&facts);
-    refuse_after_cut(env, &facts, &name)?;
+    let name = intents::name(&facts);
+    refuse_after_cut(roots, &facts, &name)?;
     if let Some(located) = directory::named(&request.place)? {
         if request.tune {
             return Err(Error::Usage(
                 "--tune tries a device's modes: name a scratch on the device, not a directory".to_owned(),
             ));
         }
-        return directory::run(env, request, &facts, &name, &located, listener);
+        return directory::run(roots, request, &facts, &name, &located, listener);
     }
-    let known = known(env, &facts, request.thin_ok)?;
+    let known = known(roots, &facts, request.thin_ok)?;
     // From here on a signal does not end the process: there may be a partition, then content, to put back.
     let interrupt = Interrupt::watch().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
-    let mut ledger = ledger(env);
+    let mut ledger = ledger(roots);
     let ledger: Option<&mut dyn Durable> = if request.dry_run { None } else { Some(&mut ledger) };
     let proof = scratch::prove(root, &device, &request.place, &known, ledger)?;
-    let result = plan::of(env, request, &facts, &policy, &proof).and_then(|intended| {
+    let result = plan::of(roots, request, &facts, &policy, &proof).and_then(|intended| {
         if request.dry_run {
             return Ok(Answer::Planned(plan::lines(request, &proof, &intended)));
         }
         let (proof, interrupt) = (&proof, &interrupt);
         // A mode that was tried may have taken others along.
         let restore_limits = request.restore_limits || request.tune;
-        let on = Subject { env, facts: &facts, name: &name, proof, interrupt, restore_limits };
+        let on = Subject { roots, facts: &facts, name: &name, proof, interrupt, restore_limits };
         match intended {
-            Intended::Test(prepared) => guarded::test(on, &prepared, listener),
+            Intended::Test(prepared) => protocol::test(on, &prepared, listener),
             Intended::TooCoarse(why) => untested::answer(on, &why, listener),
         }
         .map(Answer::Verdict)
     });
-    drop_partition(env, &proof, &mut |text| listener.remark(text));
+    drop_partition(roots, &proof, &mut |text| listener.remark(text));
     result
 }
 
@@ -123,8 +79,8 @@ fn refuse_by_policy(facts: &Facts, policy: &Policy) -> Result<()> {
 }
 
 /// Refuses while an earlier test is not cleared up.
-fn refuse_after_cut(env: &Env, facts: &Facts, name: &str) -> Result<()> {
-    let Some(earlier) = intent::of(env, name)? else { return Ok(()) };
+fn refuse_after_cut(roots: &Roots, facts: &Facts, name: &str) -> Result<()> {
+    let Some(earlier) = intents::of(roots, name)? else { return Ok(()) };
     let why = match earlier.left_behind {
         Some(pid) => format!("an earlier test is still in flight (pid {pid}) or not cleared up; run `zerocap recover`"),
         None => "an earlier test was cut off; run `zerocap recover` first".to_owned(),
@@ -133,26 +89,26 @@ fn refuse_after_cut(env: &Env, facts: &Facts, name: &str) -> Result<()> {
 }
 
 /// What the proof must know besides what it checks itself.
-pub fn known(env: &Env, facts: &Facts, thin_ok: bool) -> Result<Known> {
+pub fn known(roots: &Roots, facts: &Facts, thin_ok: bool) -> Result<Known> {
     Ok(Known {
         zoned: facts.queue.zoned.known().is_some_and(|z| z != "none"),
         read_only: facts.names.read_only.is(true),
-        thin: below::thin(env, facts),
-        same_identity: picture::same_identity(env, facts)?,
+        thin: stack_members::thin(roots, facts),
+        same_identity: assess::same_identity(roots, facts)?,
         thin_ok,
         granularity: plan::granularity(facts),
     })
 }
 
 /// Where temporary partitions are noted; they do not outlive the boot, nor do the notes.
-pub fn ledger(env: &Env) -> LiveDurable {
-    LiveDurable::volatile(env.roots.run().join("temporary"), 0o600)
+pub fn ledger(roots: &Roots) -> LiveDurable {
+    LiveDurable::volatile(roots.run().join("temporary"), 0o600)
 }
 
 /// Takes the temporary partition away. A partition that a child still holds stays, and is named.
-pub fn drop_partition(env: &Env, proof: &Proof, remark: &mut dyn FnMut(&str)) {
+pub fn drop_partition(roots: &Roots, proof: &Proof, remark: &mut dyn FnMut(&str)) {
     if let Some((number, true)) = proof.partition {
-        if let Err(e) = temporary::take_away(&proof.disk, &mut ledger(env), number) {
+        if let Err(e) = temporary::take_away(&proof.disk, &mut ledger(roots), number) {
             remark(&format!("{e}; `zerocap recover` takes it away later"));
         }
     }

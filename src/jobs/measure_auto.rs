@@ -1,14 +1,16 @@
 //! The test that nobody asks for by hand: `zerocap measure --auto` in `zerocap-measure@.service`, where a policy says
 //! `measure = "auto"` and names a scratch.
 
+use crate::assess::policies;
+use crate::assess::Picture;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
-use crate::jobs::picture::Picture;
-use crate::jobs::{find, policies, Env};
+use crate::jobs::find;
+use crate::machine::Roots;
 use crate::measure::scratch::Where;
 use crate::policy::{Measure, Policy};
-use crate::words::{Basis, Class, FindingCode};
+use crate::terms::{Basis, Class, FindingCode};
 
 /// The unit that an event is to ask for: where a policy wants a test, and there is neither a verdict nor an interrupted
 /// test. The instance is the device number, which needs no escaping anywhere.
@@ -31,10 +33,10 @@ fn scratch(policy: &Policy) -> Option<&str> {
 }
 
 /// Where `measure --auto` may write on a device.
-pub fn place(env: &Env, typed: &str) -> Result<Where> {
-    let device: Device = find::whole(env, typed)?;
-    let facts = facts::gather(&env.roots.system, env.port().as_mut(), &device, Depth::Claims);
-    let (policy, _) = policies::of(env, &facts);
+pub fn place(roots: &Roots, typed: &str) -> Result<Where> {
+    let device: Device = find::whole(roots, typed)?;
+    let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
+    let (policy, _) = policies::of(roots, &facts);
     let not_safe = |why: String| Error::NotSafe { device: device.node(), why };
     let scratch = scratch(&policy).ok_or_else(|| {
         not_safe("no policy says measure = \"auto\" and a scratch for it; see `zerocap policy test`".to_owned())

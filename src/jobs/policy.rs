@@ -1,19 +1,24 @@
 //! `zerocap policy`: the rules and what they come to, pins, kept verdicts, model entries.
 
+use crate::assess;
+use crate::assess::document::Document;
+use crate::assess::policies;
 use crate::device::display::{escape_str, printable};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
-use crate::jobs::model::{self, Sample};
-use crate::jobs::{find, kept, picture, policies, show, Env};
-use crate::machine::durable::{Durable, LiveDurable};
-use crate::machine::lock::Lock;
-use crate::machine::trigger;
-use crate::output::Document;
+use crate::jobs::find;
+use crate::jobs::show;
+use crate::machine::fs::durable::{Durable, LiveDurable};
+use crate::machine::fs::lock::Lock;
+use crate::machine::udev;
+use crate::machine::Roots;
 use crate::policy::edit::{self, Pin};
 use crate::policy::format::Rule;
 use crate::policy::matcher::{self, Applied};
-use crate::words::{Basis, Class, Hazard};
+use crate::store::measurements;
+use crate::store::model_entries::{self, Sample};
+use crate::terms::{Basis, Class, Hazard};
 
 /// The file of the pins.
 const PINS: &str = "99-pins.toml";
@@ -45,10 +50,10 @@ enum Whom {
 }
 
 impl Whom {
-    fn find(env: &Env, typed: &str) -> Result<Whom> {
-        match find::named(env, typed) {
+    fn find(roots: &Roots, typed: &str) -> Result<Whom> {
+        match find::named(roots, typed) {
             Ok(device) => {
-                let facts = facts::gather(&env.roots.system, env.port().as_mut(), &device, Depth::Quiet);
+                let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Quiet);
                 Ok(Whom::Present(Box::new(facts)))
             }
             // A device that is gone is named by the identity that `policy list` shows.
@@ -75,23 +80,23 @@ impl Whom {
     }
 
     /// Has udev look at the device again.
-    fn announce(&self, env: &Env, remark: &mut dyn FnMut(&str)) {
-        if let (Whom::Present(facts), true) = (self, env.roots.is_live()) {
-            if let Err(e) = trigger::change(&facts.device) {
+    fn announce(&self, roots: &Roots, remark: &mut dyn FnMut(&str)) {
+        if let (Whom::Present(facts), true) = (self, roots.is_live()) {
+            if let Err(e) = udev::send_change(&facts.device) {
                 remark(&format!("{e}; udev publishes it at the next event"));
             }
         }
     }
 }
 
-fn pins(env: &Env) -> LiveDurable {
-    LiveDurable::new(env.roots.state.join("etc/zerocap/policy.d"), 0o644)
+fn pins(roots: &Roots) -> LiveDurable {
+    LiveDurable::new(roots.state.join("etc/zerocap/policy.d"), 0o644)
 }
 
 /// Changes the file of the pins durably, under the lock. `change` gives the new text, `None` for no change.
-fn edit_pins(env: &Env, change: impl FnOnce(&str) -> std::result::Result<Option<String>, String>) -> Result<bool> {
-    let _lock = Lock::take(&env.roots.run().join("lock"), "pins")?;
-    let mut files = pins(env);
+fn edit_pins(roots: &Roots, change: impl FnOnce(&str) -> std::result::Result<Option<String>, String>) -> Result<bool> {
+    let _lock = Lock::take(&roots.run().join("lock"), "pins")?;
+    let mut files = pins(roots);
     let path = files.shown(PINS).display().to_string();
     let malformed = |what: String| Error::Malformed {
         path: path.clone(),
@@ -107,53 +112,53 @@ fn edit_pins(env: &Env, change: impl FnOnce(&str) -> std::result::Result<Option<
 
 /// Pins the class of a device.
 pub fn pin(
-    env: &Env,
+    roots: &Roots,
     typed: &str,
     class: Class,
     accept: Option<Hazard>,
     why: Option<String>,
     remark: &mut dyn FnMut(&str),
 ) -> Result<()> {
-    let whom = Whom::find(env, typed)?;
+    let whom = Whom::find(roots, typed)?;
     let pin = Pin { identity: whom.identity()?, class, accept, why };
-    edit_pins(env, |text| edit::pin(text, &pin).map(Some))?;
-    whom.announce(env, remark);
+    edit_pins(roots, |text| edit::pin(text, &pin).map(Some))?;
+    whom.announce(roots, remark);
     Ok(())
 }
 
 /// Takes the pin of a device away.
-pub fn unpin(env: &Env, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<()> {
-    let whom = Whom::find(env, typed)?;
+pub fn unpin(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<()> {
+    let whom = Whom::find(roots, typed)?;
     let identity = whom.identity()?;
-    if !edit_pins(env, |text| edit::unpin(text, &identity))? {
-        let path = pins(env).shown(PINS).display().to_string();
+    if !edit_pins(roots, |text| edit::unpin(text, &identity))? {
+        let path = pins(roots).shown(PINS).display().to_string();
         return Err(Error::Malformed { path, what: format!("{} is not pinned there", escape_str(&identity)) });
     }
-    whom.announce(env, remark);
+    whom.announce(roots, remark);
     Ok(())
 }
 
 /// Forgets the kept measurement, or hazard, of a device.
-pub fn forget(env: &Env, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<()> {
-    let whom = Whom::find(env, typed)?;
+pub fn forget(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<()> {
+    let whom = Whom::find(roots, typed)?;
     let (mut files, name) = match &whom {
-        Whom::Present(facts) => kept::place(env, facts)
+        Whom::Present(facts) => measurements::place(roots, facts)
             .ok_or_else(|| Error::Usage(format!("{}: it has neither an identity nor a number", facts.device.node())))?,
-        Whom::Identity(text) => by_identity(env, text)?,
+        Whom::Identity(text) => by_identity(roots, text)?,
     };
-    let _lock = Lock::take(&env.roots.run().join("lock"), "kept")?;
+    let _lock = Lock::take(&roots.run().join("lock"), "kept")?;
     if files.read(&name)?.is_none() {
         let path = files.shown(&name).display().to_string();
         return Err(Error::Malformed { path, what: "nothing is kept of this device".to_owned() });
     }
     files.remove(&name)?;
-    whom.announce(env, remark);
+    whom.announce(roots, remark);
     Ok(())
 }
 
 /// The kept file of an identity, by what stands in it: a long identity is not its own file name.
-fn by_identity(env: &Env, text: &str) -> Result<(LiveDurable, String)> {
-    let files = LiveDurable::new(env.roots.devices(), 0o644);
+fn by_identity(roots: &Roots, text: &str) -> Result<(LiveDurable, String)> {
+    let files = LiveDurable::new(roots.devices(), 0o644);
     for name in files.list()? {
         let tree: Option<serde_json::Value> = files.read(&name)?.and_then(|b| serde_json::from_slice(&b).ok());
         let fits = tree.as_ref().and_then(|t| t["identity"].as_str()) == Some(text);
@@ -168,21 +173,21 @@ fn by_identity(env: &Env, text: &str) -> Result<(LiveDurable, String)> {
 }
 
 /// Which file and line decided what for a device.
-pub fn test(env: &Env, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<Tested> {
-    let device = find::named(env, typed)?;
-    let picture = picture::of(env, env.port().as_mut(), &device, Depth::Claims, remark);
-    let (_, applied, _) = policies::traced(env, &picture.facts);
+pub fn test(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<Tested> {
+    let device = find::named(roots, typed)?;
+    let picture = assess::of(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
+    let (_, applied, _) = policies::traced(roots, &picture.facts);
     Ok(Tested { applied, document: picture.document })
 }
 
 /// The rules, the kept verdicts, and what is wrong with either.
-pub fn list(env: &Env) -> Result<Listed> {
-    let (rules, mut problems) = policies::rules(env);
+pub fn list(roots: &Roots) -> Result<Listed> {
+    let (rules, mut problems) = policies::rules(roots);
     problems.extend(matcher::check(&rules));
-    let files = LiveDurable::new(env.roots.devices(), 0o644);
+    let files = LiveDurable::new(roots.devices(), 0o644);
     let mut kept = Vec::new();
     for name in files.list()? {
-        let said = kept::listed(&files, &name).map(|m| {
+        let said = measurements::listed(&files, &name).map(|m| {
             let hazard = m.hazard.map_or_else(String::new, |h| format!(" {}", h.hazard));
             format!("{} {}{hazard} {}", printable(m.identity.unwrap_or_default()), m.class, printable(m.at))
         });
@@ -192,19 +197,19 @@ pub fn list(env: &Env) -> Result<Listed> {
 }
 
 /// Model entries for hwdb from the measured devices among those named, or all.
-pub fn models(env: &Env, typed: &[String], remark: &mut dyn FnMut(&str)) -> Result<(String, Vec<Error>)> {
-    let (devices, errors) = show::devices(env, typed, false)?;
+pub fn models(roots: &Roots, typed: &[String], remark: &mut dyn FnMut(&str)) -> Result<(String, Vec<Error>)> {
+    let (devices, errors) = show::devices(roots, typed, false)?;
     let mut samples = Vec::new();
     for device in devices {
         let d: Device = device;
-        let document = picture::of(env, env.port().as_mut(), &d, Depth::Claims, remark).document;
+        let document = assess::of(roots, roots.port().as_mut(), &d, Depth::Claims, remark).document;
         let (Some(Basis::Measured), Some(measured)) = (document.basis, document.measured) else {
             if !typed.is_empty() {
                 remark(&format!("{}: its class does not rest on a test of it; measure it first", d.node()));
             }
             continue;
         };
-        let properties = model::properties(env, &d);
+        let properties = model_entries::properties(roots, &d);
         let text = |key: &str| properties.get(key).cloned().unwrap_or_default();
         samples.push(Sample {
             device: d.name.clone(),
@@ -214,7 +219,7 @@ pub fn models(env: &Env, typed: &[String], remark: &mut dyn FnMut(&str)) -> Resu
             kernel: measured.kernel,
         });
     }
-    Ok((model::entries(&samples), errors))
+    Ok((model_entries::entries(&samples), errors))
 }
 
 /// What a rule wishes, as `key=value`.

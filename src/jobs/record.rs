@@ -3,20 +3,23 @@
 //! The readings are not listed anywhere: the same code that answers is run over a root and a port that note what they are
 //! asked. Never opens anything for writing but the new directory.
 
-mod hide;
-mod pages;
-mod rules;
-mod secrets;
-
+use crate::assess;
+use crate::assess::policies;
 use crate::device::{Device, Kind};
 use crate::error::Result;
-use crate::facts::mounts::MOUNTINFO;
 use crate::facts::{backing, initial, Depth, Facts};
-use crate::jobs::{find, intent, picture, policies, show, Env};
-use crate::machine::files::{Note, Root};
+use crate::jobs::find;
+use crate::jobs::show;
+use crate::machine::block::devices;
+use crate::machine::clock;
+use crate::machine::fs::mounts::MOUNTINFO;
+use crate::machine::fs::root::{Note, Root};
+use crate::machine::port::recorder::{must_be_empty, NotingPort, Tree};
 use crate::machine::port::AskError;
-use crate::machine::record::{must_be_empty, NotingPort, Tree};
-use crate::machine::{clock, nodes, udev, Roots};
+use crate::machine::udev;
+use crate::machine::Roots;
+use crate::redact::{hide, rules, secrets};
+use crate::store::intents;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -49,12 +52,12 @@ pub struct Recorded {
 }
 
 /// Records a device into a directory that is not there yet, or empty.
-pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Recorded> {
-    let device = find::named(env, typed)?;
+pub fn run(roots: &Roots, typed: &str, dir: &Path, with_serials: bool) -> Result<Recorded> {
+    let device = find::named(roots, typed)?;
     must_be_empty(dir)?;
-    let source = Root::open(env.roots.system.path())?;
-    let noting = Root::open(env.roots.system.path())?.guarded().noting();
-    let tee = Env { roots: Roots { system: noting, state: env.roots.state.clone() } };
+    let source = Root::open(roots.system.path())?;
+    let noting = Root::open(roots.system.path())?.guarded().noting();
+    let tee = Roots { system: noting, state: roots.state.clone() };
     let mut port = NotingPort::new(tee.port());
     let mut tree = Tree::default();
     let mut lost = BTreeSet::new();
@@ -63,15 +66,15 @@ pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Rec
     let mut seen: Vec<Facts> = Vec::new();
     let mut at = 0;
     while let Some(device) = devices.get(at).cloned() {
-        let root = &tee.roots.system;
+        let root = &tee.system;
         // Whether an identity is borne twice is looked up below, on the other root: its readings concern every device.
-        let picture = picture::among(&tee, &mut port, &device, Depth::All, &|_| false, &mut |_| ());
+        let picture = assess::among(&tee, &mut port, &device, Depth::All, &|_| false, &mut |_| ());
         show::with_now(&tee, picture.document);
         beside(root, &source, &device);
         let mut names = picture.facts.stack.members.known().cloned().unwrap_or_default();
-        names.extend(picture::same_identity(env, &picture.facts)?);
+        names.extend(assess::same_identity(roots, &picture.facts)?);
         names.extend(paths(&source, &device));
-        for other in names.iter().filter_map(|name| nodes::resolve_name(root, name)) {
+        for other in names.iter().filter_map(|name| devices::resolve_name(root, name)) {
             if !devices.iter().any(|d| d.name == other.name) {
                 devices.push(other);
             }
@@ -81,11 +84,11 @@ pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Rec
             root.trail().into_iter().filter(|n| !matches!(n, Note::Read(path, _) if path == MOUNTINFO)).collect();
         lost.extend(tree.add(&source, &trail));
         mounts.extend(backing::mount(&source, &device).map(|m| (m.id, m.line())));
-        if env.roots.is_live() {
+        if roots.is_live() {
             let lines = udev::properties(&device.name).into_iter().map(|(k, v)| format!("{k}={v}\n"));
             tree.file(format!("udev/{}", device.name), lines.collect::<String>());
         }
-        state(env, &picture.facts, &mut tree);
+        state(roots, &picture.facts, &mut tree);
         seen.push(picture.facts);
         at += 1;
     }
@@ -93,10 +96,10 @@ pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Rec
         let stem = format!("commands/{name}/{question}");
         match reply {
             // The replies of a recorded machine are files of its root, and noted as such.
-            Ok(bytes) if env.roots.is_live() => tree.file(format!("{stem}.bin"), bytes.clone()),
+            Ok(bytes) if roots.is_live() => tree.file(format!("{stem}.bin"), bytes.clone()),
             Err(AskError::NotAsked) | Ok(_) => {}
             Err(refusal) => {
-                if env.roots.is_live() {
+                if roots.is_live() {
                     tree.file(format!("{stem}.err"), format!("{refusal}\n"));
                 }
                 lost.insert(format!("{name}: {question}: {refusal}"));
@@ -107,7 +110,7 @@ pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Rec
         tree.file(MOUNTINFO, mounts.into_values().collect::<String>());
     }
     let secrets = (!with_serials).then(|| hide::hide(&mut tree));
-    policies(env, &seen, secrets, &mut tree);
+    policies(roots, &seen, secrets, &mut tree);
     tree.file("machine.toml", about(&source, &devices, with_serials));
     let files = tree.write(dir)?;
     let devices = devices.into_iter().map(|d| d.name).collect();
@@ -116,7 +119,7 @@ pub fn run(env: &Env, typed: &str, dir: &Path, with_serials: bool) -> Result<Rec
 
 /// Reads what only people want, and whole directories that are small.
 fn beside(root: &Root, source: &Root, device: &Device) {
-    nodes::partitions(root, device);
+    devices::partitions(root, device);
     root.read(&format!("udev/{}", device.name));
     for name in root.list(&device.attr("queue")).known().into_iter().flatten() {
         let path = device.attr(&format!("queue/{name}"));
@@ -139,8 +142,8 @@ fn paths(root: &Root, device: &Device) -> Vec<String> {
 }
 
 /// The kept measurement and the intent of a device, under the names that a replay looks for.
-fn state(env: &Env, facts: &Facts, tree: &mut Tree) {
-    let Ok(root) = Root::open(&env.roots.state) else { return };
+fn state(roots: &Roots, facts: &Facts, tree: &mut Tree) {
+    let Ok(root) = Root::open(&roots.state) else { return };
     let mut take = |path: String| {
         if let Some(bytes) = root.read(&path).known() {
             tree.file(path, bytes.clone());
@@ -151,22 +154,22 @@ fn state(env: &Env, facts: &Facts, tree: &mut Tree) {
         (None, Some(devnum)) => take(format!("run/zerocap/kept/{devnum}.json")),
         (None, None) => {}
     }
-    take(format!("var/lib/zerocap/intent/{}", intent::name(facts)));
+    take(format!("var/lib/zerocap/intent/{}", intents::name(facts)));
     // What zerocap set: without it the value would look like an administrator's.
     if let Some(devnum) = facts.device.devnum {
         take(format!("run/zerocap/set/{devnum}"));
     }
     // What the running system told of the holes below a loop or thin volume, which no recorded file can.
-    if let Some(told) = facts.initial.to_record().filter(|_| env.roots.is_live()) {
+    if let Some(told) = facts.initial.to_record().filter(|_| roots.is_live()) {
         tree.file(initial::place(&facts.device), told);
     }
 }
 
 /// The rules that fit a recorded device: they take part in the verdict.
-fn policies(env: &Env, seen: &[Facts], mut secrets: Option<secrets::Secrets>, tree: &mut Tree) {
+fn policies(roots: &Roots, seen: &[Facts], mut secrets: Option<secrets::Secrets>, tree: &mut Tree) {
     let nodes: Vec<String> = seen.iter().map(|f| f.device.node()).collect();
     let subjects: Vec<_> = seen.iter().zip(&nodes).map(|(f, node)| policies::subject(f, node)).collect();
-    for (path, rules) in policies::by_file(env) {
+    for (path, rules) in policies::by_file(roots) {
         if let Some(text) = rules::text(&rules, &subjects, secrets.as_mut()) {
             tree.file(path, text);
         }

@@ -1,45 +1,50 @@
 //! `zerocap recover`: puts back what an interrupted test left, or says why not. Also takes away a temporary partition that
 //! was left, and turns an intent of another boot into what it says of the device.
 
+use crate::assess;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
-use crate::jobs::intent::{self, Intent};
-use crate::jobs::record_result::{self, Conditions};
-use crate::jobs::{find, kept, measure, picture, publish, Env};
-use crate::machine::child::ChildPort;
-use crate::machine::disk::LockedDisk;
-use crate::machine::durable::{Durable, LiveDurable};
-use crate::machine::pattern::UNIT;
+use crate::jobs::find;
+use crate::jobs::measure;
+use crate::machine::block::locked_disk::LockedDisk;
+use crate::machine::fs::durable::{Durable, LiveDurable};
+use crate::machine::port::child::ChildPort;
+use crate::machine::port::pattern::UNIT;
 use crate::machine::port::{Act, Port};
-use crate::machine::{clock, trigger};
+use crate::machine::Roots;
+use crate::machine::{clock, udev};
 use crate::measure::journal::{self, Journal, Read};
 use crate::measure::recover::{put_back, Outcome, Trust};
 use crate::measure::scratch::{self, temporary};
+use crate::protocol::result::{self, Conditions};
+use crate::store::intents::{self, Intent};
+use crate::store::measurements;
+use crate::store::published;
+use crate::terms::{Class, FindingCode, Hazard, Method};
 use crate::units::Nanos;
 use crate::verdict::measurement::{RecordedHazard, TestFinding};
-use crate::words::{Class, FindingCode, Hazard, Method};
 use std::path::PathBuf;
 
 /// What was done for one journal or intent, in words, or why it was not.
 pub type Report = (String, Result<String>);
 
 /// Clears up every journal and intent, or those of one device. `journal`: another directory than the usual one.
-pub fn run(env: &Env, device: Option<&str>, journal: Option<PathBuf>) -> Result<Vec<Report>> {
-    if !env.roots.is_live() {
+pub fn run(roots: &Roots, device: Option<&str>, journal: Option<PathBuf>) -> Result<Vec<Report>> {
+    if !roots.is_live() {
         return Err(Error::Usage(
             "a recorded machine is never written to: recover works on the running system".to_owned(),
         ));
     }
-    let only = device.map(|typed| find::named(env, typed)).transpose()?;
-    let root = &env.roots.system;
-    let only = only.map(|d| intent::name(&facts::gather(root, env.port().as_mut(), &d, Depth::Event)));
-    let usual = journal.unwrap_or_else(|| env.roots.var().join("journal"));
+    let only = device.map(|typed| find::named(roots, typed)).transpose()?;
+    let root = &roots.system;
+    let only = only.map(|d| intents::name(&facts::gather(root, roots.port().as_mut(), &d, Depth::Event)));
+    let usual = journal.unwrap_or_else(|| roots.var().join("journal"));
     let mut left: Vec<(String, PathBuf)> = LiveDurable::new(&usual, 0o600)
         .list()?
         .iter()
         .filter_map(|n| n.strip_suffix(".journal").map(|n| (n.to_owned(), usual.clone())))
         .collect();
-    for (name, word) in intent::all(env)? {
+    for (name, word) in intents::all(roots)? {
         let dir = word.journal.unwrap_or_else(|| usual.clone());
         // A journal that was found where it was said to be is that of the intent, wherever else one could lie.
         if left.iter().all(|(n, _)| *n != name) {
@@ -51,26 +56,26 @@ pub fn run(env: &Env, device: Option<&str>, journal: Option<PathBuf>) -> Result<
     let mut reports: Vec<Report> = left
         .into_iter()
         .map(|(name, dir)| {
-            let report = one(env, &mut LiveDurable::new(dir, 0o600), &name);
+            let report = one(roots, &mut LiveDurable::new(dir, 0o600), &name);
             (name, report)
         })
         .collect();
     if device.is_none() {
-        reports.extend(stale_partitions(env)?);
+        reports.extend(stale_partitions(roots)?);
     }
     Ok(reports)
 }
 
 /// Takes away the temporary partitions that killed tests left before there was a journal.
-fn stale_partitions(env: &Env) -> Result<Vec<Report>> {
-    let mut ledger = measure::ledger(env);
-    let root = &env.roots.system;
+fn stale_partitions(roots: &Roots) -> Result<Vec<Report>> {
+    let mut ledger = measure::ledger(roots);
+    let root = &roots.system;
     let mut reports = Vec::new();
     // A disk that a call is in flight on is not even opened: that may wait for as long as the call does.
-    let words: Vec<Intent> = intent::all(env)?.into_iter().map(|(_, word)| word).collect();
-    let waits = |device: &str| words.iter().any(|w| w.device == device && in_flight(env, w).is_some());
+    let words: Vec<Intent> = intents::all(roots)?.into_iter().map(|(_, word)| word).collect();
+    let waits = |device: &str| words.iter().any(|w| w.device == device && in_flight(roots, w).is_some());
     for devnum in temporary::noted(&ledger)? {
-        let Some(device) = find::listed(env, false)?.into_iter().find(|d| d.devnum == Some(devnum)) else {
+        let Some(device) = find::listed(roots, false)?.into_iter().find(|d| d.devnum == Some(devnum)) else {
             // The disk is gone, and its partitions with it.
             ledger.remove(&devnum.to_string())?;
             continue;
@@ -89,9 +94,9 @@ fn stale_partitions(env: &Env) -> Result<Vec<Report>> {
     Ok(reports)
 }
 
-fn one(env: &Env, files: &mut LiveDurable, name: &str) -> Result<String> {
-    let word = intent::of(env, name)?;
-    if let Some(pid) = word.as_ref().and_then(|w| in_flight(env, w)) {
+fn one(roots: &Roots, files: &mut LiveDurable, name: &str) -> Result<String> {
+    let word = intents::of(roots, name)?;
+    if let Some(pid) = word.as_ref().and_then(|w| in_flight(roots, w)) {
         let why = format!("a call is still in flight, pid {pid}; try again once it is gone, or after a restart");
         return Err(Error::NotSafe { device: name.to_owned(), why });
     }
@@ -104,15 +109,15 @@ fn one(env: &Env, files: &mut LiveDurable, name: &str) -> Result<String> {
             "nothing was written; an unfinished journal is removed".to_owned()
         }
         Read::Whole(journal) => {
-            let facts = device_of(env, &journal, name)?;
-            let said = back(env, &facts, &journal, &files.shown(&journal_file).display().to_string())?;
+            let facts = device_of(roots, &journal, name)?;
+            let said = back(roots, &facts, &journal, &files.shown(&journal_file).display().to_string())?;
             drop(journal);
             files.remove(&journal_file)?;
             said
         }
     };
     if let Some(word) = word {
-        conclude(env, name, &word)?;
+        conclude(roots, name, &word)?;
     }
     Ok(said)
 }
@@ -135,21 +140,21 @@ fn foreign(node: &str, at: u64, ones: u64) -> String {
 }
 
 /// The child of this boot that did not answer and is still there.
-fn in_flight(env: &Env, word: &Intent) -> Option<u32> {
-    let pid = word.left_behind.filter(|_| same_boot(env, Some(word)))?;
-    env.roots.system.exists(&format!("proc/{pid}")).then_some(pid)
+fn in_flight(roots: &Roots, word: &Intent) -> Option<u32> {
+    let pid = word.left_behind.filter(|_| same_boot(roots, Some(word)))?;
+    roots.system.exists(&format!("proc/{pid}")).then_some(pid)
 }
 
-fn same_boot(env: &Env, word: Option<&Intent>) -> bool {
-    word.is_some_and(|w| w.boot_id.is_some() && w.boot_id == clock::boot_id(&env.roots.system))
+fn same_boot(roots: &Roots, word: Option<&Intent>) -> bool {
+    word.is_some_and(|w| w.boot_id.is_some() && w.boot_id == clock::boot_id(&roots.system))
 }
 
 /// The device that a journal belongs to: by identity; without one by diskseq in the same boot.
-fn device_of(env: &Env, journal: &Journal<'_>, name: &str) -> Result<Facts> {
-    let root = &env.roots.system;
+fn device_of(roots: &Roots, journal: &Journal<'_>, name: &str) -> Result<Facts> {
+    let root = &roots.system;
     let header = &journal.header;
-    let mut port = env.port();
-    let found: Vec<Facts> = find::listed(env, false)?
+    let mut port = roots.port();
+    let found: Vec<Facts> = find::listed(roots, false)?
         .iter()
         .map(|d| facts::gather(root, port.as_mut(), d, Depth::Event))
         .filter(|f| match &header.identity {
@@ -170,8 +175,8 @@ fn device_of(env: &Env, journal: &Journal<'_>, name: &str) -> Result<Facts> {
     }
 }
 
-fn back(env: &Env, facts: &Facts, journal: &Journal<'_>, shown: &str) -> Result<String> {
-    let proof = scratch::of_journal(&env.roots.system, &facts.device, &journal.header, &mut measure::ledger(env))?;
+fn back(roots: &Roots, facts: &Facts, journal: &Journal<'_>, shown: &str) -> Result<String> {
+    let proof = scratch::of_journal(&roots.system, &facts.device, &journal.header, &mut measure::ledger(roots))?;
     let mut port = ChildPort::new(Nanos::from_secs(120));
     let not_back = |what: String| Error::NotPutBack { device: facts.device.node(), what, journal: shown.to_owned() };
     let result = match port.act(&proof.range, &Act::Open).value {
@@ -186,33 +191,33 @@ fn back(env: &Env, facts: &Facts, journal: &Journal<'_>, shown: &str) -> Result<
         },
     };
     port.close();
-    measure::drop_partition(env, &proof, &mut |_| {});
+    measure::drop_partition(roots, &proof, &mut |_| {});
     result
 }
 
 /// What an intent that was left says of the device: cut off once is a remark, cut off twice, or a recorded deadline, is a
 /// hazard. A measurement or hazard that is kept already stays as it is.
-fn conclude(env: &Env, name: &str, word: &Intent) -> Result<()> {
-    let root = &env.roots.system;
-    let mut port = env.port();
-    let device = find::listed(env, false)?
+fn conclude(roots: &Roots, name: &str, word: &Intent) -> Result<()> {
+    let root = &roots.system;
+    let mut port = roots.port();
+    let device = find::listed(roots, false)?
         .iter()
         .map(|d| facts::gather(root, port.as_mut(), d, Depth::Event))
-        .find(|f| intent::name(f) == name);
+        .find(|f| intents::name(f) == name);
     let Some(facts) = device else {
         // Of a device that is not here nothing can be kept; its intent waits for it.
         return Ok(());
     };
-    let loaded = kept::load(env, &facts);
+    let loaded = measurements::load(roots, &facts);
     // A file that cannot be used may have held a hazard: it stays, and keeps the device from being trusted.
     let usable = loaded.is_ok();
     let kept_before = loaded.ok().flatten();
     if usable
         && kept_before.as_ref().is_none_or(|m| m.hazard.is_none() && m.at < word.at)
-        && !same_boot(env, Some(word))
+        && !same_boot(roots, Some(word))
     {
         let conditions = Conditions::without_test(word.at.clone(), "", Vec::new());
-        let mut m = record_result::blank(&facts, &conditions);
+        let mut m = result::blank(&facts, &conditions);
         let before = kept_before.is_some_and(|k| k.findings.iter().any(|f| f.code == FindingCode::TestInterrupted));
         let text = format!("the test of {} was cut off by the end of that boot", word.at);
         if before || word.left_behind.is_some() {
@@ -221,13 +226,13 @@ fn conclude(env: &Env, name: &str, word: &Intent) -> Result<()> {
                 Some(RecordedHazard { hazard: Hazard::NoAnswer, method: Some(Method::PunchHole), text: text.clone() });
         }
         m.findings.push(TestFinding { code: FindingCode::TestInterrupted, text });
-        kept::save(env, &facts, &m)?;
+        measurements::save(roots, &facts, &m)?;
     }
-    intent::end(env, name, facts.device.devnum)?;
+    intents::end(roots, name, facts.device.devnum)?;
     // udev and other programs learn of it; nobody listens to a remark here.
-    let picture = picture::of(env, port.as_mut(), &facts.device, Depth::Claims, &mut |_| {});
-    publish::write(env, facts.device.devnum, &picture.document)?;
-    trigger::change(&facts.device)
+    let picture = assess::of(roots, port.as_mut(), &facts.device, Depth::Claims, &mut |_| {});
+    published::write(roots, facts.device.devnum, &picture.document)?;
+    udev::send_change(&facts.device)
 }
 
 #[cfg(test)]

@@ -3,21 +3,24 @@
 
 use crate::error::{Error, Result};
 use crate::fact::Fact;
+use crate::jobs::find;
 use crate::jobs::measure::{self, Answer, Request};
 use crate::jobs::udev_event::{self, Event};
-use crate::jobs::{find, Env};
-use crate::machine::durable::SimulatedDurable;
+use crate::machine::block::loop_device;
+use crate::machine::fs::durable::SimulatedDurable;
+use crate::machine::port::pattern;
 use crate::machine::port::{Act, Done, Port};
 use crate::machine::simulated::{Model, Noise, SimulatedPort};
-use crate::machine::{loop_device, pattern, Roots};
+use crate::machine::Roots;
 use crate::measure::journal::{self, simulated_header};
 use crate::measure::order::SCREENED;
+use crate::measure::plan::Plan;
 use crate::measure::recover::{self, Trust};
 use crate::measure::scratch::{self, Where};
 use crate::measure::stats::{Decision, Sequential};
-use crate::measure::trial::{self, Plan, Watch};
+use crate::measure::trial::{self, Watch};
+use crate::terms::Class;
 use crate::units::{Nanos, MIB};
-use crate::words::Class;
 use std::path::Path;
 
 /// Size of the throw-away device.
@@ -69,7 +72,7 @@ fn on_loop() -> Result<Vec<Step>> {
 fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
     let before = content();
     let device = loop_device::attach(&dir.join("disk"), &before)?;
-    let env = Env { roots: Roots { system: Roots::new(None, None)?.system.guarded(), state: dir.join("state") } };
+    let roots = Roots { system: Roots::new(None, None)?.system.guarded(), state: dir.join("state") };
     let mut steps = vec![(format!("a throw-away loop device is attached: {}", device.node), true)];
     let request = Request {
         device: device.node.clone(),
@@ -85,7 +88,7 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
         deep: false,
         interference: false,
     };
-    let document = match measure::run(&env, &request, &mut |_: &str| {})? {
+    let document = match measure::run(&roots, &request, &mut |_: &str| {})? {
         Answer::Verdict(document) => document,
         Answer::Planned(_) => return Err(Error::Usage("a plan where a test was asked for".to_owned())),
     };
@@ -94,9 +97,9 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
     steps.push(("every zeroed byte was read back as zero".to_owned(), verified));
     steps
         .push(("the whole device holds what it held before".to_owned(), loop_device::content(&device.node)? == before));
-    let found = find::named(&env, &device.node)?;
+    let found = find::named(&roots, &device.node)?;
     let event = Event { action: "change".to_owned(), devnum: found.devnum, ..Event::default() };
-    let lines = udev_event::run(&env, &device.node, &event).unwrap_or_else(|e| e);
+    let lines = udev_event::run(&roots, &device.node, &event).unwrap_or_else(|e| e);
     let wanted = format!("ZEROCAP_CLASS={}", document.class);
     steps.push((format!("an event answers from what was kept: {wanted}"), lines.lines().any(|l| l == wanted)));
     let published = found.devnum.is_some_and(|d| dir.join(format!("state/run/zerocap/{d}.json")).is_file());

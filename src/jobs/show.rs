@@ -1,29 +1,32 @@
 //! `zerocap show`: the verdicts of the devices that were named, or of all.
 
+use crate::assess;
+use crate::assess::document::Document;
 use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
-use crate::jobs::{find, picture, publish, Env};
-use crate::output::Document;
+use crate::jobs::find;
+use crate::machine::Roots;
+use crate::store::published;
 use std::collections::BTreeMap;
 
 /// The documents, and the errors of devices that could not be looked at.
 pub type Shown = (Vec<Document>, Vec<Error>);
 
 /// The documents of the devices named, or of all that are listed. With `all` also hidden paths and empty devices.
-pub fn run(env: &Env, typed: &[String], all: bool, remark: &mut dyn FnMut(&str)) -> Result<Shown> {
-    let (devices, errors) = devices(env, typed, all)?;
-    Ok((documents(env, devices, remark)?.collect(), errors))
+pub fn run(roots: &Roots, typed: &[String], all: bool, remark: &mut dyn FnMut(&str)) -> Result<Shown> {
+    let (devices, errors) = devices(roots, typed, all)?;
+    Ok((documents(roots, devices, remark)?.collect(), errors))
 }
 
 /// The devices named, or all that are listed, and the errors of names that lead to none.
-pub fn devices(env: &Env, typed: &[String], all: bool) -> Result<(Vec<Device>, Vec<Error>)> {
+pub fn devices(roots: &Roots, typed: &[String], all: bool) -> Result<(Vec<Device>, Vec<Error>)> {
     if typed.is_empty() {
-        return Ok((find::listed(env, all)?, Vec::new()));
+        return Ok((find::listed(roots, all)?, Vec::new()));
     }
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     for name in typed {
-        match find::named(env, name) {
+        match find::named(roots, name) {
             // Two partitions of one disk, or two of its names, are one device.
             Ok(d) if found.iter().any(|f: &Device| f.name == d.name) => {}
             Ok(d) => found.push(d),
@@ -35,14 +38,14 @@ pub fn devices(env: &Env, typed: &[String], all: bool) -> Result<(Vec<Device>, V
 
 /// The documents of these devices, each made when it is asked for: a long list is never held as a whole.
 pub fn documents<'a>(
-    env: &'a Env,
+    roots: &'a Roots,
     devices: Vec<Device>,
     remark: &'a mut dyn FnMut(&str),
 ) -> Result<impl Iterator<Item = Document> + 'a> {
-    let root = &env.roots.system;
+    let root = &roots.system;
     // Who bears which identity is asked once for all, so that a long list stays linear.
     let mut bearers: BTreeMap<String, usize> = BTreeMap::new();
-    for d in find::listed(env, true)? {
+    for d in find::listed(roots, true)? {
         if !root.flag(&d.attr("hidden")).is(true) {
             if let Some(identity) = facts::device::identity(root, &d) {
                 *bearers.entry(identity.as_str().to_owned()).or_default() += 1;
@@ -53,25 +56,25 @@ pub fn documents<'a>(
         !f.names.hidden.is(true)
             && f.names.identity.as_ref().is_some_and(|i| bearers.get(i.as_str()).is_some_and(|n| *n > 1))
     };
-    let privileged = !env.roots.is_live() || rustix::process::geteuid().is_root();
-    let mut port = env.port();
+    let privileged = !roots.is_live() || rustix::process::geteuid().is_root();
+    let mut port = roots.port();
     Ok(devices.into_iter().map(move |device| {
-        let published = || publish::read(env, device.devnum?, root.number(&device.attr("diskseq")).get());
+        let published = || published::read(roots, device.devnum?, root.number(&device.attr("diskseq")).get());
         // Without root the claims cannot be asked for and kept files of old versions may be closed: what udev published is
         // the better answer.
         if let Some(document) = (!privileged).then(published).flatten() {
-            return with_now(env, document);
+            return with_now(roots, document);
         }
-        let picture = picture::among(env, port.as_mut(), &device, Depth::Claims, &shared, remark);
-        with_now(env, picture.document)
+        let picture = assess::among(roots, port.as_mut(), &device, Depth::Claims, &shared, remark);
+        with_now(roots, picture.document)
     }))
 }
 
 /// Adds what each tunable is now.
-pub(crate) fn with_now(env: &Env, mut document: Document) -> Document {
+pub(crate) fn with_now(roots: &Roots, mut document: Document) -> Document {
     let dir = format!("sys/block/{}", document.device.name);
     for t in &mut document.tunables {
-        t.now = env.roots.system.text(&format!("{dir}/{}", t.path)).known().cloned();
+        t.now = roots.system.text(&format!("{dir}/{}", t.path)).known().cloned();
     }
     document
 }

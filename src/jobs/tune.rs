@@ -3,14 +3,17 @@
 
 mod steps;
 
+use crate::assess::{self, Picture};
 use crate::device::{Device, Kind};
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::facts::Depth;
-use crate::jobs::picture::{self, Picture};
-use crate::jobs::{intent, settings, show, Env};
-use crate::machine::files::Root;
-use crate::machine::nodes;
+use crate::jobs::show;
+use crate::machine::block::devices;
+use crate::machine::fs::root::Root;
+use crate::machine::Roots;
+use crate::store::applied_tunables;
+use crate::store::intents;
 use crate::tunable::plan::{self, SetBy};
 use crate::tunable::ROWS;
 use serde::Serialize;
@@ -75,22 +78,27 @@ pub enum Outcome {
 }
 
 /// The tunables of the devices named, or of all.
-pub fn show(env: &Env, typed: &[String], all: bool, remark: &mut dyn FnMut(&str)) -> Result<(Vec<Line>, Vec<Error>)> {
-    let (devices, errors) = show::devices(env, typed, all)?;
+pub fn show(
+    roots: &Roots,
+    typed: &[String],
+    all: bool,
+    remark: &mut dyn FnMut(&str),
+) -> Result<(Vec<Line>, Vec<Error>)> {
+    let (devices, errors) = show::devices(roots, typed, all)?;
     let mut lines = Vec::new();
     for device in devices {
-        let held = held(env, &device);
-        let mut port = env.port();
+        let held = held(roots, &device);
+        let mut port = roots.port();
         let depth = if held.is_some() { Depth::Quiet } else { Depth::Claims };
-        let picture = picture::of(env, port.as_mut(), &device, depth, remark);
-        lines.extend(of_device(env, &picture, held.as_deref()));
+        let picture = assess::of(roots, port.as_mut(), &device, depth, remark);
+        lines.extend(of_device(roots, &picture, held.as_deref()));
     }
     Ok((lines, errors))
 }
 
-fn of_device(env: &Env, picture: &Picture, held: Option<&str>) -> Vec<Line> {
+fn of_device(roots: &Roots, picture: &Picture, held: Option<&str>) -> Vec<Line> {
     let facts = &picture.facts;
-    let record = settings::read(env, facts);
+    let record = applied_tunables::read(roots, facts);
     let mut lines = Vec::new();
     for row in ROWS.iter().filter(|r| r.file(facts).is_some() && (r.managed || row_is_there(r, picture))) {
         let want = picture.document.tunables.iter().find(|t| t.name == row.name);
@@ -130,12 +138,16 @@ fn row_is_there(row: &crate::tunable::Row, picture: &Picture) -> bool {
 
 /// Whether a test of this boot is open on a device or on anything below it: then a limit write could wait for ever behind
 /// a command that is not answered.
-pub(crate) fn held(env: &Env, device: &Device) -> Option<String> {
-    let root = &env.roots.system;
-    below(root, device, 0).into_iter().find(|d| d.devnum.is_some_and(|n| intent::open_in_this_boot(env, n))).map(|d| {
-        let which = if d.name == device.name { "it".to_owned() } else { d.node() };
-        format!("a test of {which} is open in this boot, perhaps with a command in flight: its queue is not touched")
-    })
+pub(crate) fn held(roots: &Roots, device: &Device) -> Option<String> {
+    let root = &roots.system;
+    below(root, device, 0).into_iter().find(|d| d.devnum.is_some_and(|n| intents::open_in_this_boot(roots, n))).map(
+        |d| {
+            let which = if d.name == device.name { "it".to_owned() } else { d.node() };
+            format!(
+                "a test of {which} is open in this boot, perhaps with a command in flight: its queue is not touched"
+            )
+        },
+    )
 }
 
 /// The device and all it stands on.
@@ -143,7 +155,7 @@ fn below(root: &Root, device: &Device, level: usize) -> Vec<Device> {
     let mut found = vec![device.clone()];
     let can_have = device.kind.is_stack() || device.kind == Kind::Other;
     if let (true, Fact::Known(names)) = (can_have && level < DEEPEST, root.list(&device.attr("slaves"))) {
-        let members = names.iter().filter_map(|n| nodes::resolve_name(root, n));
+        let members = names.iter().filter_map(|n| devices::resolve_name(root, n));
         found.extend(members.flat_map(|m| below(root, &m, level + 1)));
     }
     found
@@ -155,7 +167,7 @@ fn leaves_first(root: &Root, mut devices: Vec<Device>) -> Vec<Device> {
         let can_have = device.kind.is_stack() || device.kind == Kind::Other;
         match root.list(&device.attr("slaves")) {
             Fact::Known(names) if can_have && level < DEEPEST => {
-                let members = names.iter().filter_map(|n| nodes::resolve_name(root, n));
+                let members = names.iter().filter_map(|n| devices::resolve_name(root, n));
                 members.map(|m| height(root, &m, level + 1) + 1).max().unwrap_or(0)
             }
             _ => 0,
@@ -176,7 +188,7 @@ mod tests {
             std::fs::create_dir_all(dir.path().join("sys/block").join(slave)).unwrap();
         }
         let root = Root::open(dir.path()).unwrap();
-        let devices = ["md0", "dm-0", "dm-1", "sda"].map(|n| nodes::device(&root, n)).to_vec();
+        let devices = ["md0", "dm-0", "dm-1", "sda"].map(|n| devices::device(&root, n)).to_vec();
         let order: Vec<String> = leaves_first(&root, devices).into_iter().map(|d| d.name).collect();
         assert_eq!(order, ["sda", "dm-1", "dm-0", "md0"]);
     }

@@ -3,21 +3,26 @@
 //! Cheap and silent: environment, sysfs, one kept file, policy files. Never the device unless a claim is needed and sysfs
 //! has none; no lock; no queue file where a test of this boot is open; never fails the event.
 
+use crate::assess::policies;
+use crate::assess::{self, Picture};
 use crate::device::display::escape_str;
 use crate::device::Devnum;
 use crate::facts::Depth;
-use crate::jobs::picture::{self, Picture};
-use crate::jobs::{intent, measure_auto, model, policies, publish, settings, Env};
-use crate::machine::live::LivePort;
-use crate::machine::nodes;
+use crate::jobs::measure_auto;
+use crate::machine::block::devices;
+use crate::machine::port::live::LivePort;
+use crate::machine::port::recorded::RecordedPort;
 use crate::machine::port::Port;
-use crate::machine::recorded::RecordedPort;
 use crate::machine::Roots;
 use crate::output::properties;
+use crate::store::applied_tunables;
+use crate::store::intents;
+use crate::store::model_entries;
+use crate::store::published;
+use crate::terms::Class;
 use crate::tunable::managed;
 use crate::tunable::plan::Plan;
 use crate::verdict::ModelEntry;
-use crate::words::Class;
 use std::io::Write;
 use std::path::Path;
 
@@ -42,7 +47,7 @@ impl Event {
         Event {
             action: std::env::var("ACTION").unwrap_or_default(),
             devnum: number("MAJOR").zip(number("MINOR")).map(|(major, minor)| Devnum { major, minor }),
-            model: model::from_properties(|name| std::env::var(name).ok()),
+            model: model_entries::from_properties(|name| std::env::var(name).ok()),
         }
     }
 }
@@ -63,15 +68,14 @@ pub fn main(arguments: &[String]) -> Result<String, String> {
     let node = node.ok_or(USAGE)?;
     let roots = Roots::new(root.map(Path::new), state.map(Path::new)).map_err(|e| e.to_string())?;
     let roots = Roots { system: roots.system.fleeting(), state: roots.state };
-    let env = Env { roots };
-    let lines = run(&env, node, &Event::from_environment());
+    let lines = run(&roots, node, &Event::from_environment());
     // The process ends here, and its end closes what is open.
-    std::mem::forget(env);
+    std::mem::forget(roots);
     lines
 }
 
 /// Answers one event: the lines to print.
-pub fn run(env: &Env, node: &str, event: &Event) -> Result<String, String> {
+pub fn run(roots: &Roots, node: &str, event: &Event) -> Result<String, String> {
     let name = node.strip_prefix("/dev/").unwrap_or(node).replace('/', "!");
     if name.is_empty() || name.starts_with('.') || name.starts_with('!') {
         return Err(format!("{} is no device node", escape_str(node)));
@@ -79,25 +83,25 @@ pub fn run(env: &Env, node: &str, event: &Event) -> Result<String, String> {
     if event.action == "remove" {
         // sysfs is gone by now: the event's own number names what was published.
         if let Some(devnum) = event.devnum {
-            publish::remove(env, devnum).map_err(|e| e.to_string())?;
-            settings::remove(env, devnum).map_err(|e| e.to_string())?;
-            policies::forget(env, devnum).map_err(|e| e.to_string())?;
+            published::remove(roots, devnum).map_err(|e| e.to_string())?;
+            applied_tunables::remove(roots, devnum).map_err(|e| e.to_string())?;
+            policies::forget(roots, devnum).map_err(|e| e.to_string())?;
         }
         return Ok(String::new());
     }
-    let root = &env.roots.system;
-    let device = nodes::device(root, &name);
+    let root = &roots.system;
+    let device = devices::device(root, &name);
     if device.devnum.is_none() && !root.exists(&device.sys) {
         return Err(format!("{} is no whole block device", escape_str(&name)));
     }
     // Reading a queue file blocks while a test of this boot waits for a device that does not answer.
-    let held = env.roots.is_live() && device.devnum.is_some_and(|d| intent::open_in_this_boot(env, d));
+    let held = roots.is_live() && device.devnum.is_some_and(|d| intents::open_in_this_boot(roots, d));
     let depth = if held { Depth::Quiet } else { Depth::Event };
     let mut problems = Vec::new();
     let mut port: Box<dyn Port> =
-        if env.roots.is_live() { Box::new(LivePort::default()) } else { Box::new(RecordedPort::new(root)) };
+        if roots.is_live() { Box::new(LivePort::default()) } else { Box::new(RecordedPort::new(root)) };
     let model = event.model.as_ref();
-    let picture = picture::at_event(env, port.as_mut(), &device, depth, model, &mut |p| problems.push(p.to_owned()));
+    let picture = assess::at_event(roots, port.as_mut(), &device, depth, model, &mut |p| problems.push(p.to_owned()));
     problems.iter().for_each(|p| say(p));
     // A hidden multipath path has no node; its head answers.
     if picture.facts.names.hidden.is(true) {
@@ -105,11 +109,11 @@ pub fn run(env: &Env, node: &str, event: &Event) -> Result<String, String> {
     }
     // Without the queue files the document says less than the published one, except that a device is broken.
     if !held || picture.document.class == Class::Broken {
-        if let Err(e) = publish::write(env, device.devnum, &picture.document) {
+        if let Err(e) = published::write(roots, device.devnum, &picture.document) {
             say(&e.to_string());
         }
     }
-    let set = if held { Vec::new() } else { to_set(env, &picture) };
+    let set = if held { Vec::new() } else { to_set(roots, &picture) };
     let mut lines = properties::lines(&picture.document, &set);
     if let Some(unit) = (!held).then(|| measure_auto::unit(&picture)).flatten() {
         lines.push_str(&format!("SYSTEMD_WANTS={unit}\n"));
@@ -118,15 +122,15 @@ pub fn run(env: &Env, node: &str, event: &Event) -> Result<String, String> {
 }
 
 /// The tunables that the rule is to write now; what will be written is recorded first.
-fn to_set(env: &Env, picture: &Picture) -> Vec<(String, String)> {
+fn to_set(roots: &Roots, picture: &Picture) -> Vec<(String, String)> {
     let facts = &picture.facts;
     let (mut record, mut set, mut seen) = (None, Vec::new(), Vec::new());
     for row in managed() {
         let Some(wanted) = picture.document.tunables.iter().find(|t| t.name == row.name) else { continue };
-        let record: &settings::Record = record.get_or_insert_with(|| settings::read(env, facts));
-        match settings::plan(facts, row, &wanted.wanted, record, true) {
+        let record: &applied_tunables::Record = record.get_or_insert_with(|| applied_tunables::read(roots, facts));
+        match applied_tunables::plan(facts, row, &wanted.wanted, record, true) {
             Plan::Write => set.push((row, wanted.wanted.clone())),
-            Plan::Leave | Plan::Changed if settings::news(facts, row, &wanted.wanted, record) => {
+            Plan::Leave | Plan::Changed if applied_tunables::news(facts, row, &wanted.wanted, record) => {
                 seen.push((row, wanted.wanted.clone()));
             }
             Plan::Leave | Plan::Changed | Plan::Foreign(_) => {}
@@ -134,9 +138,9 @@ fn to_set(env: &Env, picture: &Picture) -> Vec<(String, String)> {
     }
     // Most events change nothing: then no lock is taken either.
     if !set.is_empty() || !seen.is_empty() {
-        let noted = settings::update(env, facts, |record| {
-            set.iter().for_each(|(row, wanted)| settings::note(facts, row, wanted, record));
-            seen.iter().for_each(|(row, wanted)| settings::seen(facts, row, wanted, record));
+        let noted = applied_tunables::update(roots, facts, |record| {
+            set.iter().for_each(|(row, wanted)| applied_tunables::note(facts, row, wanted, record));
+            seen.iter().for_each(|(row, wanted)| applied_tunables::seen(facts, row, wanted, record));
         });
         if let Err(e) = noted {
             // Without the record the value could not be told from an administrator's later: then it is not written.

@@ -1,7 +1,7 @@
 //! Wall-clock time as text, the boot's identity, and a seed: what a record needs to say when and where it was made.
 
 use crate::fact::Fact;
-use crate::machine::files::Root;
+use crate::machine::fs::root::Root;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Now, as RFC 3339 in UTC with seconds.

@@ -1,41 +1,27 @@
 //! The only place that touches the system: files below a root, commands, acts, kept files, udev, child processes.
 
-pub mod aligned;
-pub mod child;
+pub mod block;
 pub mod clock;
-pub mod disk;
-pub mod dm_status;
-pub mod durable;
-pub mod file_acts;
-pub mod files;
+pub mod fs;
 pub mod interrupt;
-pub mod journal_place;
-pub mod live;
-pub mod load;
-pub mod lock;
-pub mod lookup;
-pub mod loop_device;
-pub mod nodes;
-pub mod pattern;
+pub mod io;
 pub mod port;
-pub mod probe_signature;
-pub mod read_zero;
-pub mod record;
-pub mod recorded;
 pub mod simulated;
-pub mod stamp;
 pub mod sys;
-pub mod trigger;
 pub mod udev;
 
 use crate::error::Result;
+use crate::machine::port::child::ChildPort;
+use crate::machine::port::recorded::RecordedPort;
+use crate::machine::port::Port;
+use crate::units::Nanos;
 use std::path::{Path, PathBuf};
 
 /// Where things lie: the system that is read, and the state that is kept.
 #[derive(Debug)]
 pub struct Roots {
     /// What is read: `/`, or a recorded machine.
-    pub system: files::Root,
+    pub system: fs::root::Root,
     /// Below which `etc/zerocap`, `var/lib/zerocap` and `run/zerocap` lie.
     pub state: PathBuf,
 }
@@ -44,7 +30,17 @@ impl Roots {
     /// `--root` sets both, `--state` the second.
     pub fn new(root: Option<&Path>, state: Option<&Path>) -> Result<Roots> {
         let system = root.unwrap_or(Path::new("/"));
-        Ok(Roots { system: files::Root::open(system)?, state: state.unwrap_or(system).to_owned() })
+        Ok(Roots { system: fs::root::Root::open(system)?, state: state.unwrap_or(system).to_owned() })
+    }
+
+    /// The port for questions: a child process for the running system, the recorded replies otherwise.
+    pub fn port(&self) -> Box<dyn Port + '_> {
+        if self.is_live() {
+            // The deadline is that of acts, of which this port gets none.
+            Box::new(ChildPort::new(Nanos::from_secs(60)))
+        } else {
+            Box::new(RecordedPort::new(&self.system))
+        }
     }
 
     /// Whether commands and acts reach real devices.

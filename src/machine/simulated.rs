@@ -13,13 +13,13 @@ pub use model::{Costs, Model, Noise, Pricing, Random, Writing, Zeroing};
 pub use power::Cut;
 
 use crate::device::Device;
-use crate::machine::live::fill_buffer;
-use crate::machine::pattern::UNIT;
+use crate::machine::port::live::fill_buffer;
+use crate::machine::port::pattern::UNIT;
 use crate::machine::port::{
     Act, ActError, AskError, Attention, Done, Fill, Port, Question, ScratchRange, Timed, TunablePath,
 };
+use crate::terms::Method;
 use crate::units::Nanos;
-use crate::words::Method;
 
 /// `EIO`, `EINVAL`, `ENOSPC`, `EOPNOTSUPP`: what Linux says, by number, since no system is asked here.
 const EIO: i32 = 5;

@@ -1,6 +1,8 @@
 //! Enumeration through libudev, the properties udev keeps of a device, and the kernel's own events of SCSI devices. The only `use udev::` of the program; owned data
 //! leaves. sysfs is never read through libudev: it loses the errno and caches (style.md 4.5).
 
+use crate::device::Device;
+use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 
 /// The names of the block devices of the running system, partitions left out, sorted.
@@ -48,4 +50,10 @@ impl std::fmt::Debug for ScsiAttentions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ScsiAttentions")
     }
+}
+
+/// Asks udev to look at a device of the running system again: a synthetic `change` event.
+pub fn send_change(device: &Device) -> Result<()> {
+    let path = format!("/{}", device.attr("uevent"));
+    std::fs::write(&path, "change").map_err(|e| Error::file(path, "send a change event through", e))
 }

@@ -6,7 +6,7 @@
 
 use crate::machine::port::ScratchRange;
 use crate::measure::order::DECIDING;
-use crate::measure::spans::{Spans, Stop};
+use crate::measure::range_io::{Spans, Stop};
 use crate::units::{Nanos, MIB};
 
 /// Blocks that a 16-bit length holds.
@@ -76,7 +76,7 @@ mod tests {
     use crate::machine::simulated::{Model, SimulatedPort, Zeroing};
     use crate::measure::outcome::{End, Wrong};
     use crate::measure::scratch::simulated;
-    use crate::words::Hazard;
+    use crate::terms::Hazard;
 
     /// On a device that writes a MiB in a millisecond and zeroes it in a tenth; with so much time.
     fn deep(zeroing: Zeroing, until: Option<Nanos>) -> Result<Outcome, Stop> {

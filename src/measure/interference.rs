@@ -4,11 +4,11 @@
 //! The load goes through the same node as the zeroing, as that of another user of the same disk or partition does: what
 //! the kernel's own locks of the node cost is part of it.
 
-use crate::machine::load::{Background, Load, Loaded};
+use crate::machine::port::load::{Background, Load, Loaded};
 use crate::machine::port::{Act, ActError, Done};
 use crate::measure::order::DECIDING;
 use crate::measure::outcome::End;
-use crate::measure::spans::{Spans, Stop};
+use crate::measure::range_io::{Spans, Stop};
 use crate::units::{Nanos, MIB};
 
 /// Bytes of one read or write, where the device's block is no larger.

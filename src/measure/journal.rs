@@ -5,7 +5,7 @@
 //! never finished, so nothing was written under it. Reads and writes files through [`Durable`] only.
 
 use crate::error::{Error, Result};
-use crate::machine::durable::Durable;
+use crate::machine::fs::durable::Durable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -193,7 +193,7 @@ pub fn simulated_header(seed: u64, size_bytes: u64, spans: Vec<(u64, u64)>) -> H
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::durable::SimulatedDurable;
+    use crate::machine::fs::durable::SimulatedDurable;
 
     #[test]
     fn whole_or_unfinished_at_every_cut() {

@@ -3,7 +3,7 @@
 //! A rejected WRITE SAME without the UNMAP bit makes sd withdraw the offload (fieldguide 1.7), so what asks to deallocate
 //! goes first, what asks not to goes after it, and what promises nothing goes late.
 
-use crate::words::Method;
+use crate::terms::Method;
 
 /// After the deciding method, in this order.
 pub const SCREENED: &[Method] =

@@ -1,10 +1,11 @@
 //! What one run of the test gave. Forms only.
 
 use crate::machine::port::ActError;
+use crate::measure::plan::Plan;
 use crate::measure::stats::{self, Decision, Sequential};
-use crate::measure::trial::{Plan, SEGMENTS};
+use crate::measure::trial::SEGMENTS;
+use crate::terms::{Hazard, Method};
 use crate::units::Nanos;
-use crate::words::{Hazard, Method};
 
 /// What happened while zeroing by one method.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,10 +4,10 @@
 //! The file was made for this and has no name; nothing has to be put back. Zeroing is verified only where the file system
 //! keeps the bytes where they were: else the zeroes that are read may be those of other blocks.
 
-use crate::machine::file_acts::{decode_extents, Extent, FileAct, SHARED};
+use crate::machine::port::file_acts::{decode_extents, Extent, FileAct, SHARED};
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
+use crate::terms::Method;
 use crate::units::{Nanos, MIB};
-use crate::words::Method;
 
 /// Bytes of each of the three areas.
 pub const AREA: u64 = 8 * MIB;

@@ -5,10 +5,10 @@
 //! looked at before the first write. The range comes from `scratch`, with its own proof.
 
 use crate::error::Error;
-use crate::machine::pattern::{self, UNIT};
+use crate::machine::port::pattern::{self, UNIT};
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
 use crate::measure::journal::{Header, Journal};
-use crate::words::Method;
+use crate::terms::Method;
 
 /// Bytes looked at in one read.
 const CHUNK: u64 = 1 << 20;

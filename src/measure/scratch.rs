@@ -12,10 +12,10 @@ pub use place::Where;
 
 use crate::device::Device;
 use crate::error::Result;
-use crate::machine::disk::LockedDisk;
-use crate::machine::durable::Durable;
-use crate::machine::files::Root;
-use crate::machine::nodes::{self, Partition};
+use crate::machine::block::devices::{self, Partition};
+use crate::machine::block::locked_disk::LockedDisk;
+use crate::machine::fs::durable::Durable;
+use crate::machine::fs::root::Root;
 use crate::machine::port::ScratchRange;
 use crate::measure::journal::Header;
 use crate::measure::partition_table::Table;
@@ -91,7 +91,7 @@ pub fn prove(
     if let Some(ledger) = ledger.as_deref_mut() {
         temporary::take_stale_away(root, device, &disk, ledger)?;
     }
-    let partitions = nodes::partitions(root, device);
+    let partitions = devices::partitions(root, device);
     let thin = known.thin.is_some();
     let most = if thin { THIN_LIMIT } else { u64::MAX };
     let (kind, bounds) = match place {
@@ -229,7 +229,7 @@ pub fn of_journal(root: &Root, device: &Device, header: &Header, ledger: &mut dy
     checks.require(same, "size and block size are as journalled", || {
         format!("its size or block size is not that of the journal ({} bytes)", header.size_bytes)
     })?;
-    let partitions = nodes::partitions(root, device);
+    let partitions = devices::partitions(root, device);
     let place = header.partition.zip(header.node_length);
     let length = header.spans.iter().map(|(o, l)| o + l).max().unwrap_or(0);
     let range = match place {
@@ -272,7 +272,7 @@ pub fn of_journal(root: &Root, device: &Device, header: &Header, ledger: &mut dy
         }
     };
     let partition =
-        nodes::partitions(root, device).iter().find(|p| p.node() == range.node).map(|p| (p.number, header.temporary));
+        devices::partitions(root, device).iter().find(|p| p.node() == range.node).map(|p| (p.number, header.temporary));
     Ok(Proof { limit: range.length, range, kind: "journal", checks: checks.lines, partition, thin: header.thin, disk })
 }
 

@@ -6,17 +6,15 @@
 
 mod guard;
 mod ladder;
-mod plan;
 
-pub use self::plan::Plan;
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
 use crate::measure::order::{self, DECIDING, SCREENING_PAIRS};
 pub use crate::measure::outcome::{End, MethodRun, Outcome, Wrong};
-use crate::measure::spans::read_instead;
+use crate::measure::plan::{part, Plan};
+use crate::measure::range_io::read_instead;
 use crate::measure::stats::{self, Decision, Sequential};
+use crate::terms::{Hazard, Method};
 use crate::units::{Nanos, MIB};
-use crate::words::{Hazard, Method};
-use plan::part;
 
 /// The segment where nothing speaks against it.
 pub const SEGMENT: u64 = 16 * MIB;

@@ -1,10 +1,10 @@
 //! The detail view of one device: the answer in one sentence, then what it rests on.
 
+use crate::assess::document::Document;
 use crate::device::Kind;
-use crate::output::Document;
+use crate::terms::{Basis, Class};
 use crate::units::{human_bytes, human_rate};
 use crate::verdict::measurement::ModeResult;
-use crate::words::{Basis, Class};
 use std::io::{self, Write};
 
 /// The answer in one sentence.

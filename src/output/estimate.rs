@@ -1,8 +1,8 @@
 //! The answer of `estimate`, as text and as JSON. A time that is not known is `unknown` and null, never a number.
 
+use crate::terms::{Class, Method};
 use crate::units::human_bytes;
 use crate::verdict::estimate::{Plans, Seconds};
-use crate::words::{Class, Method};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -62,7 +62,7 @@ impl Estimate {
     ) -> Estimate {
         let times = plans.map(|(_, p)| p);
         Estimate {
-            format: crate::output::document::FORMAT,
+            format: crate::assess::document::FORMAT,
             target,
             class,
             bytes,

@@ -1,7 +1,6 @@
 //! Renderers of one document: JSON, table, detail, udev properties. They write what they are given and decide nothing.
 
 pub mod detail;
-pub mod document;
 pub mod estimate;
 pub mod openmetrics;
 pub mod path_answer;
@@ -9,5 +8,3 @@ pub mod probe;
 pub mod properties;
 pub mod table;
 pub mod time;
-
-pub use document::Document;

@@ -3,10 +3,10 @@
 //! Every family is a gauge, also the infos and states: the collector reads the older Prometheus format, which has neither
 //! `info` nor `stateset`, and both formats read gauges. A value that is not known has no sample.
 
+use crate::assess::document::Document;
 use crate::output::time::seconds;
-use crate::output::Document;
+use crate::terms::{Class, Severity};
 use crate::verdict::measurement::Speedup;
-use crate::words::{Class, Severity};
 use std::io::{self, Write};
 
 /// A family: its name, its unit where it has one (the name ends in it), its help, and the samples of a document.

@@ -1,10 +1,10 @@
 //! What `check` says of a path: file system, layers, the devices below with their documents, and whether
 //! fallocate(FALLOC_FL_WRITE_ZEROES) works there (zerocap-verdict(5), THE ANSWER FOR A PATH).
 
+use crate::assess::document::Document;
+use crate::assess::document::FORMAT;
 use crate::facts::path::{Can, OnPath};
-use crate::output::document::FORMAT;
-use crate::output::Document;
-use crate::words::Class;
+use crate::terms::Class;
 use serde::Serialize;
 use std::io::{self, Write};
 

@@ -1,9 +1,9 @@
 //! The view of `probe`: readings grouped by source under their specification names, with the reason of each unknown.
 
+use crate::assess::document::{Document, FindingDoc};
 use crate::facts::field::Reading;
 use crate::facts::Facts;
 use crate::output::detail;
-use crate::output::document::{Document, FindingDoc};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -34,8 +34,8 @@ impl<'a> From<&'a Reading> for ReadingDoc<'a> {
 #[derive(Debug, Serialize)]
 struct ProbeDoc<'a> {
     format: u32,
-    device: &'a crate::output::document::DeviceDoc,
-    expected: crate::words::Class,
+    device: &'a crate::assess::document::DeviceDoc,
+    expected: crate::terms::Class,
     readings: Vec<ReadingDoc<'a>>,
     findings: &'a [FindingDoc],
 }

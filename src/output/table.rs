@@ -1,8 +1,8 @@
 //! The table of `show`: a line a device, columns aligned, rates in IEC units.
 
-use crate::output::Document;
+use crate::assess::document::Document;
+use crate::terms::Class;
 use crate::units::{human_bytes, human_rate};
-use crate::words::Class;
 use std::cmp::Ordering;
 use std::io::{self, Write};
 

@@ -2,7 +2,7 @@
 
 use super::format::{self, Key, Rule, Wishes};
 use crate::device::display::escape_str;
-use crate::words::{Class, Hazard};
+use crate::terms::{Class, Hazard};
 
 /// What is pinned.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -26,7 +26,7 @@
 
 use super::{Measure, Sourced};
 use crate::device::display::escape_str;
-use crate::words::{Class, Hazard, ZeroingMode};
+use crate::terms::{Class, Hazard, ZeroingMode};
 use std::str::FromStr;
 use std::sync::OnceLock;
 use toml::de::{DeTable, DeValue};

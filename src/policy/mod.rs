@@ -7,7 +7,7 @@ pub mod edit;
 pub mod format;
 pub mod matcher;
 
-use crate::words::{Class, Hazard, ZeroingMode};
+use crate::terms::{Class, Hazard, ZeroingMode};
 use serde::{Deserialize, Serialize};
 
 /// What the administrator wants for one device. The default is no wish at all.

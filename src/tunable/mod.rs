@@ -2,11 +2,11 @@
 //! words only; `jobs` reads and writes.
 
 pub mod plan;
-mod rows;
+mod registry;
 
 use crate::fact::Fact;
 use crate::facts::Facts;
-pub use rows::ROWS;
+pub use registry::ROWS;
 
 /// One tunable.
 pub struct Row {

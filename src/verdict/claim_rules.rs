@@ -1,6 +1,6 @@
 //! Rules about what a device claims: NVMe DLFEAT and ONCS, SCSI LBPME, LBPRZ and LBPWS (DESIGN 2, fieldguide 3 and 4).
 
-use crate::facts::nvme_rows::{DLFEAT_READ_00, DLFEAT_READ_FF};
+use crate::facts::nvme::fields::{DLFEAT_READ_00, DLFEAT_READ_FF};
 use crate::verdict::context::Ctx;
 
 /// From this kernel release on, mainline sends Write Zeroes with DEAC.

@@ -3,12 +3,12 @@
 
 use crate::device::Kind;
 use crate::facts::nvme::Role;
-use crate::facts::scsi_rows::{ROTATION_FIRST_RATE, ROTATION_LAST_RATE, ROTATION_NONE};
+use crate::facts::scsi::fields::{ROTATION_FIRST_RATE, ROTATION_LAST_RATE, ROTATION_NONE};
 use crate::facts::{Bus, Facts};
 use crate::policy::Policy;
+use crate::terms::Class;
 use crate::verdict::measurement::{Measurement, Overwrite, RecordedHazard};
 use crate::verdict::{fingerprint, wants, Verdict};
-use crate::words::Class;
 
 /// What the caller knows beyond facts, measurement and policy.
 #[derive(Debug, Clone, Default)]
@@ -224,7 +224,7 @@ pub fn unmaps(facts: &Facts, members: &[MemberView<'_>]) -> Option<bool> {
     match &facts.bus {
         Bus::Nvme(n) if n.older_than_dlfeat() => None,
         Bus::Nvme(n) => match (n.dlfeat_read().get(), n.deac().get()) {
-            (Some(read), Some(deac)) => Some(read == crate::facts::nvme_rows::DLFEAT_READ_00 && deac),
+            (Some(read), Some(deac)) => Some(read == crate::facts::nvme::fields::DLFEAT_READ_00 && deac),
             _ => None,
         },
         Bus::Scsi(s) => match s.zeroing_mode.known().map(String::as_str) {

@@ -3,11 +3,11 @@
 use crate::device::display::escape_str;
 use crate::facts::Facts;
 use crate::policy::Policy;
+use crate::terms::{Basis, Class, FindingCode};
 use crate::units::{human_bytes, MIB};
 use crate::verdict::context::{Context, Ctx, Kept, MemberView};
 use crate::verdict::expected::{expected, weakest_of};
 use crate::verdict::{findings, limit_rules, wants, Claim, Finding, Measurement, Verdict};
-use crate::words::{Basis, Class, FindingCode};
 
 /// Why most devices are unknown.
 const NOT_MEASURED: &str = "not measured";

@@ -3,10 +3,10 @@
 use super::*;
 use crate::facts::testing::with;
 use crate::policy::Sourced;
+use crate::terms::{Hazard, Method};
 use crate::verdict::context::ModelEntry;
 use crate::verdict::fingerprint;
 use crate::verdict::measurement::{Hints, RecordedHazard, Speedup, FORMAT};
-use crate::words::{Hazard, Method};
 use proptest::prelude::*;
 
 fn disk(limit: &str) -> Facts {

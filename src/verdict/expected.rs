@@ -1,11 +1,11 @@
 //! What the claims alone let one expect (DESIGN 2). Pure; a claim never makes a class.
 
 use crate::fact::Why;
-use crate::facts::nvme_rows::DLFEAT_READ_00;
+use crate::facts::nvme::fields::DLFEAT_READ_00;
 use crate::facts::{Bus, Facts};
+use crate::terms::Class;
 use crate::verdict::context::Ctx;
 use crate::verdict::{findings, Finding};
-use crate::words::Class;
 
 /// What the claims let one expect: the first that holds.
 pub fn expected(c: &Ctx<'_>, found: &[Finding]) -> Class {

@@ -3,9 +3,9 @@
 //! **A rule whose premise is not known does not fire**: missing is not 0, not "no", not a contradiction. The rules stand in
 //! `claim_rules`, `limit_rules` and `kept_rules`; the table is DESIGN 2's.
 
+use crate::terms::{FindingCode, Hazard, Severity};
 use crate::verdict::context::Ctx;
 use crate::verdict::{claim_rules as claims, kept_rules as kept, limit_rules as limits, Finding};
-use crate::words::{FindingCode, Hazard, Severity};
 use FindingCode as Code;
 
 /// What a finding is about.

@@ -68,7 +68,7 @@ pub fn command_path(facts: &Facts) -> Option<String> {
             (Some(_), _) => "WZ",
             (None, Some(version)) if version < KERNEL_WITH_DEAC => "WZ",
             (None, Some(_)) => {
-                let zero = n.dlfeat_read().get()? == crate::facts::nvme_rows::DLFEAT_READ_00;
+                let zero = n.dlfeat_read().get()? == crate::facts::nvme::fields::DLFEAT_READ_00;
                 if zero && n.deac().get()? {
                     "WZ+DEAC"
                 } else {

@@ -1,9 +1,9 @@
 //! Rules about hazards, tests and the kept measurement (DESIGN 2 and 7).
 
 use crate::device::display::escape_str;
+use crate::terms::{FindingCode, Hazard};
 use crate::verdict::context::{Ctx, Kept};
 use crate::verdict::fingerprint;
-use crate::words::{FindingCode, Hazard};
 
 /// A hazard that a test recorded or a rule declares; the finding stays even where a pin accepts the hazard.
 pub fn hazard(c: &Ctx<'_>, which: Hazard) -> Option<String> {

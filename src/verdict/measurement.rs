@@ -1,6 +1,6 @@
 //! What a test of one device gave, as it is kept in `/etc/zerocap/devices/<identity>.json`. The form only; no I/O.
 
-use crate::words::{Class, FindingCode, Hazard, Method};
+use crate::terms::{Class, FindingCode, Hazard, Method};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -12,7 +12,7 @@ pub mod limit_rules;
 pub mod measurement;
 pub mod wants;
 
-use crate::words::{Basis, Class, FindingCode, Method, Severity};
+use crate::terms::{Basis, Class, FindingCode, Method, Severity};
 pub use context::{Context, MemberView, ModelEntry};
 pub use decide::decide;
 pub use measurement::Measurement;

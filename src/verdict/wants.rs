@@ -3,10 +3,10 @@
 use crate::device::display::escape_str;
 use crate::facts::{scsi, Facts};
 use crate::policy::Policy;
+use crate::terms::{Class, ZeroingMode};
 use crate::units::GIB;
 use crate::verdict::context::MemberView;
 use crate::verdict::{Measurement, Want};
-use crate::words::{Class, ZeroingMode};
 
 /// The knob's file.
 pub const KNOB: &str = "write_zeroes_unmap_max_bytes";

@@ -8,11 +8,19 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use zerocap::assess;
 use zerocap::fact::Fact;
+use zerocap::facts::ata;
 use zerocap::facts::field::{walk, Field};
-use zerocap::facts::{ata, nvme, nvme_rows, scsi_rows, vpd, Depth, Facts, Reading};
-use zerocap::jobs::{picture, Env};
-use zerocap::machine::{nodes, Roots};
+use zerocap::facts::nvme;
+use zerocap::facts::nvme::fields;
+use zerocap::facts::scsi::fields as scsi_fields;
+use zerocap::facts::scsi::vpd;
+use zerocap::facts::Depth;
+use zerocap::facts::Facts;
+use zerocap::facts::Reading;
+use zerocap::machine::block::devices;
+use zerocap::machine::Roots;
 use zerocap::measure::partition_table::{Table, TableKind};
 
 /// What runs over one input.
@@ -20,18 +28,18 @@ pub type Body = fn(&[u8]);
 
 /// Every target by its name.
 pub const TARGETS: &[(&str, Body)] = &[
-    ("nvme_id_ctrl", |data| page(nvme_rows::ID_CTRL, data)),
+    ("nvme_id_ctrl", |data| page(fields::ID_CTRL, data)),
     ("nvme_id_ns", nvme_id_ns),
-    ("nvme_id_ctrl_nvm", |data| page(nvme_rows::ID_CTRL_NVM, data)),
-    ("nvme_id_ns_nvm", |data| page(nvme_rows::ID_NS_NVM, data)),
-    ("nvme_id_ns_independent", |data| page(nvme_rows::ID_NS_INDEPENDENT, data)),
-    ("scsi_inquiry", |data| page(scsi_rows::INQUIRY, data)),
-    ("scsi_read_capacity_16", |data| page(scsi_rows::READ_CAPACITY_16, data)),
+    ("nvme_id_ctrl_nvm", |data| page(fields::ID_CTRL_NVM, data)),
+    ("nvme_id_ns_nvm", |data| page(fields::ID_NS_NVM, data)),
+    ("nvme_id_ns_independent", |data| page(fields::ID_NS_INDEPENDENT, data)),
+    ("scsi_inquiry", |data| page(scsi_fields::INQUIRY, data)),
+    ("scsi_read_capacity_16", |data| page(scsi_fields::READ_CAPACITY_16, data)),
     ("scsi_vpd_83", scsi_vpd_83),
     ("scsi_vpd_89", scsi_vpd_89),
-    ("scsi_vpd_b0", |data| vpd_page(0xb0, scsi_rows::VPD_B0, data)),
-    ("scsi_vpd_b1", |data| vpd_page(0xb1, scsi_rows::VPD_B1, data)),
-    ("scsi_vpd_b2", |data| vpd_page(0xb2, scsi_rows::VPD_B2, data)),
+    ("scsi_vpd_b0", |data| vpd_page(0xb0, scsi_fields::VPD_B0, data)),
+    ("scsi_vpd_b1", |data| vpd_page(0xb1, scsi_fields::VPD_B1, data)),
+    ("scsi_vpd_b2", |data| vpd_page(0xb2, scsi_fields::VPD_B2, data)),
     ("partition_table", partition_table),
     ("policy", policy),
     ("machine", machine),
@@ -79,7 +87,7 @@ fn vpd_page(code: u8, table: &[&Field], data: &[u8]) {
 }
 
 fn nvme_id_ns(data: &[u8]) {
-    page(nvme_rows::ID_NS, data);
+    page(fields::ID_NS, data);
     if let Fact::Known(format) = nvme::lba_format(&Fact::Known(data.to_vec())) {
         assert!((9..=31).contains(&format.lbads));
     }
@@ -260,9 +268,8 @@ fn machine(data: &[u8]) {
 
 fn look(dir: &Path, name: &str) {
     let Ok(roots) = Roots::new(Some(dir), None) else { return };
-    let env = Env { roots };
-    let device = nodes::device(&env.roots.system, name);
-    let picture = picture::of(&env, env.port().as_mut(), &device, Depth::All, &mut |text| printable(text));
+    let device = devices::device(&roots.system, name);
+    let picture = assess::of(&roots, roots.port().as_mut(), &device, Depth::All, &mut |text| printable(text));
     let facts: &Facts = &picture.facts;
     check(&facts.readings);
     let json = picture.document.json();

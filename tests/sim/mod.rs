@@ -5,18 +5,19 @@
 use zerocap::device::Device;
 use zerocap::error::{Error, Result};
 use zerocap::facts::{self, Depth, Facts};
-use zerocap::jobs::record_result::Conditions;
-use zerocap::machine::durable::Durable;
-use zerocap::machine::files::Root;
-use zerocap::machine::pattern;
+use zerocap::machine::fs::durable::Durable;
+use zerocap::machine::fs::root::Root;
+use zerocap::machine::port::pattern;
 use zerocap::machine::port::{Act, ActError, Done, Port, ScratchRange};
 use zerocap::machine::simulated::{Model, Random, SimulatedPort};
 use zerocap::measure::journal::{self, Header, Journal};
 use zerocap::measure::order::SCREENED;
+use zerocap::measure::plan::Plan;
 use zerocap::measure::recover::{put_back, Failed, Outcome as Back, Trust};
 use zerocap::measure::scratch;
 use zerocap::measure::stats::Sequential;
-use zerocap::measure::trial::{self, Outcome, Plan, Watch, SEGMENTS};
+use zerocap::measure::trial::{self, Outcome, Watch, SEGMENTS};
+use zerocap::protocol::result::Conditions;
 use zerocap::units::Nanos;
 
 /// The pairs that the default byte budget pays for: 512 MiB in segments of 16 MiB.
@@ -132,13 +133,13 @@ pub fn measured(
     let before = content(range.length, seed);
     let mut port = SimulatedPort::new(model, before.clone(), seed);
     let plan = plan(seed ^ 0x5eed, 4096, 4096, segment);
-    let mut files = zerocap::machine::durable::SimulatedDurable::default();
+    let mut files = zerocap::machine::fs::durable::SimulatedDurable::default();
     open(&mut port, &range).unwrap();
     keep(&mut files, &mut port, &range, &header(&plan, &range, segment, false)).unwrap();
     let outcome = trial::run(&mut port, &range, &plan, &mut Quiet);
     let back = match &outcome.end {
         // As the job does: nothing is put back while a call is in flight.
-        trial::End::Wrong(w) if w.hazard == zerocap::words::Hazard::NoAnswer => {
+        trial::End::Wrong(w) if w.hazard == zerocap::terms::Hazard::NoAnswer => {
             Err(Failed { operation: "put back".to_owned(), error: ActError::NoAnswer(0) })
         }
         _ => put_back(&mut port, &range, &kept(&files).unwrap(), Trust::Held),

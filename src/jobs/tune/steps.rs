@@ -1,13 +1,15 @@
 //! `tune apply` and `tune reset`: one step a tunable.
 
 use super::{held, leaves_first, Outcome, Step};
+use crate::assess::{self, Picture};
 use crate::device::{Device, Kind};
 use crate::error::{Error, Result};
 use crate::facts::{Depth, Facts};
-use crate::jobs::picture::{self, Picture};
-use crate::jobs::{settings, show, Env};
-use crate::machine::child::ChildPort;
+use crate::jobs::show;
+use crate::machine::port::child::ChildPort;
 use crate::machine::port::{ActError, Port, TunablePath};
+use crate::machine::Roots;
+use crate::store::applied_tunables;
 use crate::tunable::plan::{Last, Plan};
 use crate::tunable::{managed, wedged, Row};
 use crate::units::Nanos;
@@ -36,23 +38,23 @@ pub(super) fn wedged_text(kind: Kind) -> String {
 
 /// Makes the managed tunables of the devices named, or of all, what is wanted. Each step is told as it is done.
 pub fn apply(
-    env: &Env,
+    roots: &Roots,
     typed: &[String],
     (dry_run, rescan): (bool, bool),
     remark: &mut dyn FnMut(&str),
     each: &mut dyn FnMut(Step),
 ) -> Result<Vec<Error>> {
-    writable(env, dry_run)?;
-    let (devices, errors) = show::devices(env, typed, false)?;
-    for device in leaves_first(&env.roots.system, devices) {
+    writable(roots, dry_run)?;
+    let (devices, errors) = show::devices(roots, typed, false)?;
+    for device in leaves_first(&roots.system, devices) {
         let mut tell = |path: &str, outcome| {
             each(Step { device: device.name.clone(), path: path.to_owned(), outcome });
         };
-        if let Some(why) = held(env, &device) {
+        if let Some(why) = held(roots, &device) {
             tell("queue", Outcome::Left(why));
             continue;
         }
-        let mut picture = picture::of(env, env.port().as_mut(), &device, Depth::Claims, remark);
+        let mut picture = assess::of(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
         if wedged(&picture.facts) {
             let mends = rescan && device.kind == Kind::Scsi;
             if !mends || dry_run {
@@ -63,12 +65,12 @@ pub fn apply(
                 );
                 continue;
             }
-            tell(RESCAN, rescanned(env, &device));
-            picture = picture::of(env, env.port().as_mut(), &device, Depth::Claims, remark);
+            tell(RESCAN, rescanned(roots, &device));
+            picture = assess::of(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
         }
-        let record = settings::read(env, &picture.facts);
+        let record = applied_tunables::read(roots, &picture.facts);
         for row in managed() {
-            if let Some((path, outcome)) = one(env, &picture, row, &record, dry_run) {
+            if let Some((path, outcome)) = one(roots, &picture, row, &record, dry_run) {
                 tell(&path, outcome);
             }
         }
@@ -77,14 +79,20 @@ pub fn apply(
 }
 
 /// One tunable of one device; `None` where nothing is to be done.
-fn one(env: &Env, picture: &Picture, row: &Row, record: &settings::Record, dry: bool) -> Option<(String, Outcome)> {
+fn one(
+    roots: &Roots,
+    picture: &Picture,
+    row: &Row,
+    record: &applied_tunables::Record,
+    dry: bool,
+) -> Option<(String, Outcome)> {
     let facts = &picture.facts;
     let Some(want) = picture.document.tunables.iter().find(|t| t.name == row.name) else {
         return refused(picture, row);
     };
     let path = row.file(facts)?;
     let now = row.now(facts).known()?.clone();
-    let outcome = match settings::plan(facts, row, &want.wanted, record, false) {
+    let outcome = match applied_tunables::plan(facts, row, &want.wanted, record, false) {
         Plan::Leave | Plan::Changed => return None,
         Plan::Foreign(value) => {
             let default = row.kernel(facts).unwrap_or_else(|| "-".to_owned());
@@ -100,9 +108,9 @@ fn one(env: &Env, picture: &Picture, row: &Row, record: &settings::Record, dry: 
             Ok(value) => {
                 // Noted first: a program that is cut off in between must not take its own value for an administrator's.
                 let before = record.of(row).cloned();
-                match settings::update(env, facts, |r| settings::note(facts, row, &value, r)) {
+                match applied_tunables::update(roots, facts, |r| applied_tunables::note(facts, row, &value, r)) {
                     Err(e) => Outcome::Failed(e.to_string()),
-                    Ok(()) => written(env, facts, row, &path, &now, &value, &want.why, before),
+                    Ok(()) => written(roots, facts, row, &path, &now, &value, &want.why, before),
                 }
             }
         },
@@ -119,33 +127,33 @@ fn refused(picture: &Picture, row: &Row) -> Option<(String, Outcome)> {
 }
 
 /// Puts back what was found before the first write, where the value is still zerocap's.
-pub fn reset(env: &Env, typed: &[String], each: &mut dyn FnMut(Step)) -> Result<Vec<Error>> {
-    writable(env, false)?;
-    let (devices, errors) = show::devices(env, typed, false)?;
-    let mut order = leaves_first(&env.roots.system, devices);
+pub fn reset(roots: &Roots, typed: &[String], each: &mut dyn FnMut(Step)) -> Result<Vec<Error>> {
+    writable(roots, false)?;
+    let (devices, errors) = show::devices(roots, typed, false)?;
+    let mut order = leaves_first(&roots.system, devices);
     // A stack takes over what is below it only when its table is loaded: it goes first, so that nothing below changes it.
     order.reverse();
     for device in order {
         let mut tell = |path: &str, outcome| {
             each(Step { device: device.name.clone(), path: path.to_owned(), outcome });
         };
-        if let Some(why) = held(env, &device) {
+        if let Some(why) = held(roots, &device) {
             tell("queue", Outcome::Left(why));
             continue;
         }
-        let facts = crate::facts::gather(&env.roots.system, env.port().as_mut(), &device, Depth::Claims);
-        let record = settings::read(env, &facts);
+        let facts = crate::facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
+        let record = applied_tunables::read(roots, &facts);
         for row in managed() {
             let (Some(last), Some(path)) = (record.of(row), row.file(&facts)) else { continue };
             let Some(now) = row.now(&facts).known().cloned() else { continue };
             // Whatever is there now, events leave it until something else is wanted.
-            let keep = |r: &mut settings::Record| {
+            let keep = |r: &mut applied_tunables::Record| {
                 if let Some(l) = r.tunables.get_mut(row.name) {
                     (l.wrote, l.put_back) = (l.found.clone(), true);
                 }
             };
             if now == last.found {
-                if let Err(e) = settings::update(env, &facts, keep) {
+                if let Err(e) = applied_tunables::update(roots, &facts, keep) {
                     tell(&path, Outcome::Failed(e.to_string()));
                 }
                 continue;
@@ -156,10 +164,10 @@ pub fn reset(env: &Env, typed: &[String], each: &mut dyn FnMut(Step)) -> Result<
             }
             let outcome = match row.spelled(&facts, &last.found) {
                 Err(why) => Outcome::Failed(format!("{} was found and cannot be put back: {why}", last.found)),
-                Ok(value) => match settings::update(env, &facts, keep) {
+                Ok(value) => match applied_tunables::update(roots, &facts, keep) {
                     Err(e) => Outcome::Failed(e.to_string()),
                     Ok(()) => written(
-                        env,
+                        roots,
                         &facts,
                         row,
                         &path,
@@ -176,8 +184,8 @@ pub fn reset(env: &Env, typed: &[String], each: &mut dyn FnMut(Step)) -> Result<
     Ok(errors)
 }
 
-fn writable(env: &Env, dry_run: bool) -> Result<()> {
-    if dry_run || env.roots.is_live() {
+fn writable(roots: &Roots, dry_run: bool) -> Result<()> {
+    if dry_run || roots.is_live() {
         Ok(())
     } else {
         let why = "a recorded machine is never written to: leave out --root, or give `tune apply` --dry-run";
@@ -188,7 +196,7 @@ fn writable(env: &Env, dry_run: bool) -> Result<()> {
 /// Writes, reads back, and says what came of it. `before`: the record as it was, for a write that fails.
 #[allow(clippy::too_many_arguments)] // two callers, and all of it is said to the user
 fn written(
-    env: &Env,
+    roots: &Roots,
     facts: &Facts,
     row: &Row,
     path: &str,
@@ -198,12 +206,12 @@ fn written(
     before: Option<Last>,
 ) -> Outcome {
     let result = set(&facts.device, path, value);
-    let reads = |path: &str| env.roots.system.text(&facts.device.attr(path));
+    let reads = |path: &str| roots.system.text(&facts.device.attr(path));
     let failed = match result {
         Ok(()) => match reads(path).known() {
             Some(read) if read == value || row.kernel(facts).as_deref() == Some(read) => {
                 // Again: an event in between saw the old value there, and took note of that.
-                let noted = settings::update(env, facts, |r| {
+                let noted = applied_tunables::update(roots, facts, |r| {
                     if let Some(last) = r.tunables.get_mut(row.name) {
                         value.clone_into(&mut last.wrote);
                     }
@@ -241,7 +249,7 @@ fn written(
         Err(e @ ActError::Os(_)) => format!("write {value}: {e}; run as root on the machine itself"),
         Err(e) => format!("write {value}: {e}"),
     };
-    let undone = settings::update(env, facts, |r| {
+    let undone = applied_tunables::update(roots, facts, |r| {
         match before {
             Some(last) => r.tunables.insert(row.name.to_owned(), last),
             None => r.tunables.remove(row.name),
@@ -262,11 +270,11 @@ fn set(device: &Device, path: &str, value: &str) -> std::result::Result<(), ActE
 }
 
 /// Has the kernel read the disk anew.
-fn rescanned(env: &Env, device: &Device) -> Outcome {
+fn rescanned(roots: &Roots, device: &Device) -> Outcome {
     if let Err(e) = set(device, RESCAN, "1") {
         return Outcome::Failed(format!("write 1: {e}"));
     }
-    let read = |name: &str| env.roots.system.text(&device.attr(&format!("queue/{name}"))).known().cloned();
+    let read = |name: &str| roots.system.text(&device.attr(&format!("queue/{name}"))).known().cloned();
     let or = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     Outcome::Wrote(
         "wedged".to_owned(),

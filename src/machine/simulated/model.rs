@@ -3,8 +3,8 @@
 //!
 //! Noise strikes writing and zeroing alike, so that the true median of the pair ratio stays that of the plain costs.
 
+use crate::terms::Method;
 use crate::units::{Nanos, MIB};
-use crate::words::Method;
 
 /// A device. Its truth in the words of the measurement: the median of write over zero is that of `write_ns_per_mib` to
 /// what `pricing` makes of `zero_ns_per_mib`, for segments long enough that `call_ns` does not count.

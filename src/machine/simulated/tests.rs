@@ -1,5 +1,5 @@
 use super::*;
-use crate::machine::pattern;
+use crate::machine::port::pattern;
 use crate::units::MIB;
 
 fn range(bytes: u64) -> ScratchRange {

@@ -4,8 +4,8 @@
 //! another one (Z), one call a segment; the speedup is the median of W2 over Z; W1 is a write over a zeroed segment.
 
 use crate::machine::simulated::{Model, Noise, Pricing, Writing, Zeroing};
+use crate::terms::{Class, FindingCode, Hazard};
 use crate::units::MIB;
-use crate::words::{Class, FindingCode, Hazard};
 
 /// A millisecond a MiB, in nanoseconds: about 1 GB/s.
 const MS: u64 = 1_000_000;

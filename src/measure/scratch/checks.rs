@@ -4,11 +4,11 @@ use super::LABEL;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
-use crate::machine::disk::{self, LockedDisk};
-use crate::machine::files::Root;
-use crate::machine::nodes::Partition;
+use crate::machine::block::blkid::{self, Signature};
+use crate::machine::block::devices::Partition;
+use crate::machine::block::locked_disk::{self, LockedDisk};
+use crate::machine::fs::root::Root;
 use crate::machine::port::errno_name;
-use crate::machine::probe_signature::{self, Signature};
 
 pub(super) struct Checks {
     pub(super) device: String,
@@ -52,7 +52,7 @@ pub(super) fn whole_disk(checks: &mut Checks, root: &Root, device: &Device) -> R
     if let Some(devnum) = device.devnum {
         not_mounted(checks, root, &devnum.to_string(), "the whole disk")?;
     }
-    match probe_signature::probe(&device.node())? {
+    match blkid::probe(&device.node())? {
         Signature::Nothing => checks.lines.push("no signature on the whole disk (blkid -p)".to_owned()),
         Signature::Table(kind) => {
             checks.lines.push(format!("only a partition table ({kind}) on the whole disk (blkid -p)"))
@@ -100,7 +100,7 @@ pub(super) fn named<'a>(
     node: &str,
 ) -> Result<&'a Partition> {
     let shown = crate::device::display::escape_str(node);
-    let Some((major, minor)) = disk::node_devnum(node) else {
+    let Some((major, minor)) = locked_disk::node_devnum(node) else {
         return Err(Error::NoDevice { path: shown, what: "not a block device".to_owned() });
     };
     if device.devnum.is_some_and(|d| (d.major, d.minor) == (major, minor)) {
@@ -122,7 +122,7 @@ pub(super) fn unused(checks: &mut Checks, root: &Root, device: &Device, p: &Part
     if let Some(devnum) = p.devnum {
         not_mounted(checks, root, &devnum.to_string(), &p.name)?;
     }
-    match probe_signature::probe(&p.node())? {
+    match blkid::probe(&p.node())? {
         Signature::Nothing => {
             checks.lines.push(format!("no signature on {} (blkid -p)", p.name));
             Ok(())
@@ -134,7 +134,7 @@ pub(super) fn unused(checks: &mut Checks, root: &Root, device: &Device, p: &Part
 }
 
 pub(super) fn exclusive(checks: &mut Checks, node: &str) -> Result<()> {
-    match disk::claimable(node) {
+    match locked_disk::claimable(node) {
         Ok(()) => {
             checks.lines.push(format!("{node} can be claimed exclusively (O_EXCL)"));
             Ok(())
@@ -152,7 +152,7 @@ pub(super) fn overlap(p: &Partition, start: u64, length: u64) -> bool {
 
 /// A file system that starts where the range does is not seen on the whole disk.
 pub(super) fn inner_signature(checks: &mut Checks, node: &str) -> Result<()> {
-    match probe_signature::probe(node)? {
+    match blkid::probe(node)? {
         Signature::Nothing => {
             checks.lines.push("no signature at the start of the range (blkid -p)".to_owned());
             Ok(())

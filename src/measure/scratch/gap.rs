@@ -7,8 +7,8 @@
 
 use super::checks::Checks;
 use crate::error::Result;
-use crate::machine::disk::LockedDisk;
-use crate::machine::nodes::Partition;
+use crate::machine::block::devices::Partition;
+use crate::machine::block::locked_disk::LockedDisk;
 use crate::measure::partition_table::Table;
 use crate::measure::trial::{SEGMENT, SEGMENTS};
 use crate::units::{human_bytes, MIB};

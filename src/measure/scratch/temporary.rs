@@ -7,10 +7,10 @@
 use super::checks::Checks;
 use crate::device::{Device, Devnum};
 use crate::error::Result;
-use crate::machine::disk::{self, LockedDisk};
-use crate::machine::durable::Durable;
-use crate::machine::files::Root;
-use crate::machine::nodes::{self, Partition};
+use crate::machine::block::devices::{self, Partition};
+use crate::machine::block::locked_disk::{self, LockedDisk};
+use crate::machine::fs::durable::Durable;
+use crate::machine::fs::root::Root;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub(super) fn make(
         return Ok(None);
     }
     // From the top, so that no number of a table read later is taken. sd has 15 minors of its own, but extended ones.
-    let taken: Vec<u64> = nodes::partitions(root, device).iter().map(|p| p.number).collect();
+    let taken: Vec<u64> = devices::partitions(root, device).iter().map(|p| p.number).collect();
     let Some(number) = (1..=250u64).rev().find(|n| !taken.contains(n)) else {
         return checks.refuse("no partition number is free");
     };
@@ -49,10 +49,10 @@ pub(super) fn make(
         ledger.remove(&name)?;
         return Ok(None);
     }
-    let found = nodes::partitions(root, device).into_iter().find(|p| p.number == number);
+    let found = devices::partitions(root, device).into_iter().find(|p| p.number == number);
     let made = found.filter(|p| (p.start, p.length) == (start, length));
     let ready = made.as_ref().and_then(|p| p.devnum.map(|d| (p.node(), (d.major, d.minor))));
-    let there = ready.is_some_and(|(node, devnum)| disk::wait_for_node(&node, devnum, NODE_WAIT));
+    let there = ready.is_some_and(|(node, devnum)| locked_disk::wait_for_node(&node, devnum, NODE_WAIT));
     match made.filter(|_| there) {
         Some(p) => {
             checks.lines.push(format!("the kernel bounds the range as partition {} ({})", p.number, p.name));
@@ -79,7 +79,7 @@ pub fn take_stale_away(root: &Root, device: &Device, disk: &LockedDisk, ledger: 
         return Ok(false);
     };
     let is_noted = |p: &Partition| (p.number, p.start, p.length) == (note.number, note.start, note.length);
-    let there = nodes::partitions(root, device).iter().any(is_noted);
+    let there = devices::partitions(root, device).iter().any(is_noted);
     if there {
         disk.delete_partition(note.number as i32)?;
     }

@@ -5,9 +5,9 @@ use super::Run;
 use crate::machine::port::{Act, ActError, Done, Fill};
 use crate::measure::order::DECIDING;
 use crate::measure::outcome::{End, Wrong};
-use crate::measure::spans::read_instead;
+use crate::measure::range_io::read_instead;
 use crate::measure::trial::Watch;
-use crate::words::{Hazard, Method};
+use crate::terms::{Hazard, Method};
 
 /// The blocks in front of a span and behind it, as far as the range has them: offset and content.
 pub(super) type Around = Vec<(u64, Vec<u8>)>;

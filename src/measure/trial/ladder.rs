@@ -2,9 +2,9 @@
 //!
 //! Decides the segment's length, downwards only; nothing is concluded about the device's class from these calls.
 
-use super::plan::part;
 use super::Run;
 use crate::measure::order::DECIDING;
+use crate::measure::plan::part;
 use crate::measure::trial::Watch;
 use crate::units::Nanos;
 

@@ -3,7 +3,7 @@
 use super::super::format::parse;
 use super::super::Measure;
 use super::*;
-use crate::words::{Class, Hazard, ZeroingMode};
+use crate::terms::{Class, Hazard, ZeroingMode};
 
 const DISK: Subject<'_> = Subject {
     kind: Some("nvme"),

@@ -1,0 +1,187 @@
+//! One device as a whole: facts, members, policy, what is kept, the verdict, the document.
+
+pub mod document;
+pub mod policies;
+pub mod stack_members;
+
+use crate::assess::document::Document;
+use crate::device::Device;
+use crate::error::Result;
+use crate::facts::{self, Depth, Facts};
+use crate::machine::block::devices;
+use crate::machine::port::Port;
+use crate::machine::Roots;
+use crate::policy::Policy;
+use crate::store::applied_tunables;
+use crate::store::intents;
+use crate::store::measurements;
+use crate::store::model_entries;
+use crate::verdict::context::{self, Context, MemberView, ModelEntry};
+use crate::verdict::wants;
+use crate::verdict::{decide, Verdict};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// How deep a stack is followed; the kernel itself refuses deeper ones long before.
+const DEEPEST: usize = 8;
+
+/// Everything about one device.
+#[derive(Debug)]
+pub struct Picture {
+    /// The facts.
+    pub facts: Facts,
+    /// The policy.
+    pub policy: Policy,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The document.
+    pub document: Document,
+    /// Whether there is a kept file that cannot be used.
+    pub unusable: bool,
+}
+
+/// Looks at one device. What went wrong beside the answer goes to `remark`.
+pub fn of(roots: &Roots, port: &mut dyn Port, device: &Device, depth: Depth, remark: &mut dyn FnMut(&str)) -> Picture {
+    let shared = |facts: &Facts| same_identity(roots, facts).is_ok_and(|names| !names.is_empty());
+    among(roots, port, device, depth, &shared, remark)
+}
+
+/// As [`of`], for a caller that knows which identities are borne twice: `shared` answers from memory.
+pub fn among(
+    roots: &Roots,
+    port: &mut dyn Port,
+    device: &Device,
+    depth: Depth,
+    shared: &dyn Fn(&Facts) -> bool,
+    remark: &mut dyn FnMut(&str),
+) -> Picture {
+    let model = |facts: &Facts, _| model_entries::known(roots, facts);
+    look(&mut Look { roots, port, depth, shared, remark, model: &model, seen: BTreeMap::new() }, device)
+}
+
+/// As [`of`], at an event: the model entry of the device itself comes with the event, before udev's database has it.
+pub fn at_event(
+    roots: &Roots,
+    port: &mut dyn Port,
+    device: &Device,
+    depth: Depth,
+    entry: Option<&ModelEntry>,
+    remark: &mut dyn FnMut(&str),
+) -> Picture {
+    let shared = |facts: &Facts| same_identity(roots, facts).is_ok_and(|names| !names.is_empty());
+    let model = |facts: &Facts, level| if level == 0 { entry.cloned() } else { model_entries::known(roots, facts) };
+    look(&mut Look { roots, port, depth, shared: &shared, remark, model: &model, seen: BTreeMap::new() }, device)
+}
+
+fn look(look: &mut Look<'_>, device: &Device) -> Picture {
+    let decided = look.decided(device, 0);
+    // The memory of the way down ends here, so that nothing else holds the device that was asked for.
+    look.seen.clear();
+    let decided = Rc::unwrap_or_clone(decided);
+    let Decided { facts, policy, verdict, unusable, .. } = decided;
+    let document = Document::new(&facts, &verdict);
+    Picture { facts, policy, verdict, document, unusable }
+}
+
+/// What stays the same on the way down a stack.
+struct Look<'a> {
+    roots: &'a Roots,
+    port: &'a mut dyn Port,
+    depth: Depth,
+    shared: &'a dyn Fn(&Facts) -> bool,
+    remark: &'a mut dyn FnMut(&str),
+    /// The model entry of a device, by its level in the stack.
+    model: &'a dyn Fn(&Facts, usize) -> Option<ModelEntry>,
+    /// Members looked at, by name; `None` while one is being looked at, so that a ring ends.
+    seen: BTreeMap<String, Option<Rc<Decided>>>,
+}
+
+/// One device of a stack, decided.
+#[derive(Debug, Clone)]
+struct Decided {
+    facts: Facts,
+    policy: Policy,
+    verdict: Verdict,
+    rotating: Option<bool>,
+    unmaps: Option<bool>,
+    unusable: bool,
+}
+
+impl Look<'_> {
+    /// One device, looked at once however many ways lead to it.
+    fn member(&mut self, device: &Device, level: usize) -> Option<Rc<Decided>> {
+        if let Some(known) = self.seen.get(&device.name) {
+            return known.clone();
+        }
+        self.seen.insert(device.name.clone(), None);
+        let decided = self.decided(device, level);
+        self.seen.insert(device.name.clone(), Some(decided.clone()));
+        Some(decided)
+    }
+
+    fn decided(&mut self, device: &Device, level: usize) -> Rc<Decided> {
+        let root = &self.roots.system;
+        let facts = facts::gather(root, self.port, device, self.depth);
+        let names: &[String] = facts.stack.members.known().filter(|_| level < DEEPEST).map_or(&[], Vec::as_slice);
+        // A member may be a partition: its disk answers for it.
+        let below: Vec<Device> = names.iter().filter_map(|name| devices::resolve_name(root, name)).collect();
+        let below: Vec<Rc<Decided>> = below.iter().filter_map(|member| self.member(member, level + 1)).collect();
+        let members: Vec<MemberView<'_>> = below
+            .iter()
+            .map(|d| MemberView {
+                facts: &d.facts,
+                class: d.verdict.class,
+                reason: &d.verdict.reason,
+                expected: d.verdict.expected,
+                knob_off: wants::knob_off(&d.verdict.wants),
+                rotating: d.rotating,
+                unmaps: d.unmaps,
+            })
+            .collect();
+        let event = matches!(self.depth, Depth::Event | Depth::Quiet);
+        let (policy, problems) =
+            if event { policies::at_event(self.roots, &facts) } else { policies::of(self.roots, &facts) };
+        problems.iter().for_each(|p| (self.remark)(p));
+        let (measurement, unusable) = match measurements::load(self.roots, &facts) {
+            Ok(kept) => (kept, None),
+            Err(e) => (None, Some(e.to_string())),
+        };
+        unusable.iter().for_each(|why| (self.remark)(why));
+        // At an event only a device with something kept pays for a look at all the others.
+        let look_around = !event || measurement.is_some();
+        let context = Context {
+            shared: look_around && (self.shared)(&facts),
+            interrupted: interrupted(self.roots, &facts),
+            unusable: unusable.clone(),
+            set_by_admin: applied_tunables::foreign(self.roots, &facts),
+            model: (self.model)(&facts, level),
+            hazard: None,
+        };
+        let verdict = decide(&facts, &members, measurement.as_ref(), &policy, &context);
+        let (rotating, unmaps) = (context::rotating(&facts, &members), context::unmaps(&facts, &members));
+        Rc::new(Decided { facts, policy, verdict, rotating, unmaps, unusable: unusable.is_some() })
+    }
+}
+
+/// What an intent of another boot, not cleared up yet, says.
+fn interrupted(roots: &Roots, facts: &Facts) -> Option<String> {
+    let word = intents::of(roots, &intents::name(facts)).ok().flatten()?;
+    let now = crate::machine::clock::boot_id(&roots.system);
+    (word.boot_id != now).then(|| format!("the test of {} was cut off; run `zerocap recover`", word.at))
+}
+
+/// The other present devices that bear the identity of this one. Hidden multipath paths are the head's own.
+pub fn same_identity(roots: &Roots, facts: &Facts) -> Result<Vec<String>> {
+    let Some(identity) = &facts.names.identity else { return Ok(Vec::new()) };
+    let root = &roots.system;
+    // An event pays for each device of the machine: no more is read of one than tells that it is another.
+    let mut names: Vec<String> = devices::names(root)?
+        .into_iter()
+        .map(|name| Device::new(&name, None))
+        .filter(|d| d.name != facts.device.name && facts::device::identity(root, d).as_ref() == Some(identity))
+        .filter(|d| !root.flag(&d.attr("hidden")).is(true))
+        .map(|d| d.name)
+        .collect();
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,187 @@
+//! From what was typed to a device: `/dev/sda`, `/dev/disk/by-id/…`, `sda`, a partition. And the list of devices.
+
+use crate::device::display::escape_str;
+use crate::device::{Device, Devnum};
+use crate::error::{Error, Result};
+use crate::fact::Fact;
+use crate::machine::fs::root::Root;
+use crate::machine::udev;
+use crate::units::SECTOR;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+
+/// A whole device, and the partition of it that was named, if one was.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The whole device.
+    pub device: Device,
+    /// The partition.
+    pub partition: Option<Partition>,
+}
+
+/// A partition as the kernel has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partition {
+    /// The kernel's name: `nvme0n1p3`.
+    pub name: String,
+    /// Its device number.
+    pub devnum: Option<Devnum>,
+    /// The partition's number.
+    pub number: u64,
+    /// Where it starts, in bytes.
+    pub start: u64,
+    /// Its length in bytes.
+    pub length: u64,
+}
+
+impl Partition {
+    /// The device node.
+    pub fn node(&self) -> String {
+        format!("/dev/{}", self.name.replace('!', "/"))
+    }
+}
+
+/// The names of every whole block device of the root, in no order.
+pub fn names(root: &Root) -> Result<Vec<String>> {
+    if root.is_system() {
+        return udev::disks().map_err(|e| Error::file("/sys/class/block", "enumerate block devices below", e));
+    }
+    match root.list("sys/block") {
+        Fact::Known(names) => Ok(names),
+        Fact::Unknown(why) => {
+            let path = root.shown("sys/block").display().to_string();
+            Err(Error::NoDevice { path, what: format!("no recorded block devices: {why}") })
+        }
+    }
+}
+
+/// Every whole block device of the root, in the order of names.
+pub fn disks(root: &Root) -> Result<Vec<Device>> {
+    let mut devices: Vec<Device> = names(root)?.iter().map(|name| device(root, name)).collect();
+    devices.sort_by_cached_key(|d| natural(&d.name));
+    Ok(devices)
+}
+
+/// The device of a name, with its number where the root has it.
+pub fn device(root: &Root, name: &str) -> Device {
+    let mut device = Device::new(name, None);
+    device.devnum = root.text(&device.attr("dev")).known().and_then(|t| t.parse().ok());
+    device
+}
+
+/// A name in runs of text and digits, so that `nvme0n2` sorts before `nvme0n10`.
+fn natural(name: &str) -> Vec<(String, u64)> {
+    let mut runs = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let (head, tail) = rest.split_at(text);
+        let digits = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());
+        runs.push((head.to_owned(), tail[..digits].parse().unwrap_or(0)));
+        rest = &tail[digits..];
+    }
+    runs
+}
+
+/// The partitions of a device that the kernel knows.
+pub fn partitions(root: &Root, device: &Device) -> Vec<Partition> {
+    let Fact::Known(names) = root.list(&device.sys) else { return Vec::new() };
+    names.iter().filter(|n| n.starts_with(&device.name)).filter_map(|n| partition(root, device, n)).collect()
+}
+
+fn partition(root: &Root, device: &Device, name: &str) -> Option<Partition> {
+    let dir = device.attr(name);
+    Some(Partition {
+        name: name.to_owned(),
+        number: root.number(&format!("{dir}/partition")).get()?,
+        devnum: root.text(&format!("{dir}/dev")).known().and_then(|t| t.parse().ok()),
+        start: root.number(&format!("{dir}/start")).get()?.checked_mul(SECTOR)?,
+        length: root.number(&format!("{dir}/size")).get()?.checked_mul(SECTOR)?,
+    })
+}
+
+/// Finds what was typed.
+pub fn resolve(root: &Root, typed: &str) -> Result<Target> {
+    let none = |what: &str| Error::NoDevice { path: escape_str(typed), what: what.to_owned() };
+    if !root.is_system() {
+        let name = typed.strip_prefix("/dev/").unwrap_or(typed).replace('/', "!");
+        if name.is_empty() || name.starts_with('.') {
+            return Err(none("not a device name"));
+        }
+        return by_name(root, &name).ok_or_else(|| none("no such recorded block device"));
+    }
+    let path = if typed.contains('/') { typed.to_owned() } else { format!("/dev/{typed}") };
+    let meta = std::fs::metadata(&path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => none("no such device"),
+        _ => Error::file(&path, "look up", e),
+    })?;
+    let kind = meta.file_type();
+    if !kind.is_block_device() {
+        return Err(none(if kind.is_dir() {
+            "a directory, not a block device"
+        } else if kind.is_char_device() {
+            "a character device, not a block device"
+        } else {
+            "not a block device"
+        }));
+    }
+    let devnum = Devnum { major: rustix::fs::major(meta.rdev()), minor: rustix::fs::minor(meta.rdev()) };
+    let name = root
+        .link_name(&format!("sys/dev/block/{devnum}"))
+        .known()
+        .cloned()
+        .ok_or_else(|| none(&format!("sys/dev/block/{devnum} does not exist: the device is gone")))?;
+    by_name(root, &name).ok_or_else(|| none(&format!("{name} is not in sysfs")))
+}
+
+/// The whole device of a kernel's name, which may be that of a partition.
+pub fn resolve_name(root: &Root, name: &str) -> Option<Device> {
+    by_name(root, name).map(|t| t.device)
+}
+
+/// A whole device or a partition by the kernel's name.
+fn by_name(root: &Root, name: &str) -> Option<Target> {
+    if root.exists(&format!("sys/block/{name}")) {
+        return Some(Target { device: device(root, name), partition: None });
+    }
+    // sda3 -> sda, nvme0n1p3 -> nvme0n1: the parent is found by the directory that holds the partition.
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    [stem, stem.strip_suffix('p').unwrap_or(stem)].iter().find_map(|parent| {
+        if !root.exists(&format!("sys/block/{parent}/{name}")) {
+            return None;
+        }
+        let device = device(root, parent);
+        let partition = partition(root, &device, name)?;
+        Some(Target { device, partition: Some(partition) })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorded_partition_leads_to_its_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("sys/block/nvme0n1/dev", "259:0\n");
+        write("sys/block/nvme0n1/nvme0n1p2/partition", "2\n");
+        write("sys/block/nvme0n1/nvme0n1p2/start", "2048\n");
+        write("sys/block/nvme0n1/nvme0n1p2/size", "8\n");
+        write("sys/block/nvme0n10/dev", "259:9\n");
+        write("sys/block/nvme0n2/dev", "259:8\n");
+        let root = Root::open(dir.path()).unwrap();
+        let target = resolve(&root, "/dev/nvme0n1p2").unwrap();
+        assert_eq!(target.device.name, "nvme0n1");
+        let partition = target.partition.unwrap();
+        assert_eq!((partition.start, partition.length), (1 << 20, 4096));
+        assert!(resolve(&root, "nvme0n3").is_err());
+        assert!(resolve(&root, "../etc").is_err());
+        let names: Vec<String> = disks(&root).unwrap().into_iter().map(|d| d.name).collect();
+        assert_eq!(names, ["nvme0n1", "nvme0n2", "nvme0n10"]);
+        assert_eq!(partitions(&root, &target.device), [partition]);
+    }
+}

@@ -1,0 +1,9 @@
+//! Block devices as the kernel shows them: names, partitions, locks, signatures. Reads, and makes partitions in the
+//! kernel's view alone; writes nothing to a medium.
+
+pub mod blkid;
+pub mod devices;
+pub mod dm_status;
+pub mod locked_disk;
+pub mod loop_device;
+pub mod read_zero;

@@ -1,0 +1,9 @@
+//! Files: those of a system that is read below a root, and those of our own that must survive.
+
+pub mod durable;
+pub mod location;
+pub mod lock;
+pub mod mounts;
+pub mod path_info;
+pub mod root;
+pub mod stamp;

@@ -1,0 +1,378 @@
+//! Everything that is a file, read below a root: `/` or a recorded machine.
+//!
+//! A recorded machine is resolved inside its root (openat2 RESOLVE_IN_ROOT: an absolute or dotted link cannot leave it).
+//! All is non-blocking, regular files only, bounded. A reading that fails is a [`Fact`] that says why, never an error. Writes nothing.
+
+use crate::error::{Error, Result};
+use crate::fact::{Fact, Why};
+use crate::machine::port::child;
+use crate::machine::port::errno_name;
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use std::cell::RefCell;
+use std::os::fd::{IntoRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// The most that is read of one file. sysfs attributes are at most a page, binary ones and kept files far below this.
+pub const MAX_FILE: usize = 256 * 1024;
+
+/// How many files that stand for links are followed in one path.
+const MAX_TEXT_LINKS: usize = 16;
+
+/// A directory that stands for `/`.
+#[derive(Debug)]
+pub struct Root {
+    dir: OwnedFd,
+    path: PathBuf,
+    guard: Option<RefCell<child::Reader>>,
+    trail: Option<RefCell<Vec<Note>>>,
+    /// For a process that ends right after: descriptors are left for its end to close, a third of the calls of a read.
+    fleeting: bool,
+}
+
+/// What a noting root was asked for; the path as it was given, links not followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// A file was read, with this result.
+    Read(String, Fact<Vec<u8>>),
+    /// A directory was listed, with this result.
+    List(String, Fact<Vec<String>>),
+    /// A link itself was looked at.
+    Link(String),
+    /// It was asked whether it is there.
+    Exists(String),
+}
+
+impl Root {
+    /// Opens the directory that stands for `/`.
+    pub fn open(path: &Path) -> Result<Root> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let dir = rustix::fs::open(path, flags, Mode::empty()).map_err(|e| Error::file(path, "open as a root", e))?;
+        Ok(Root { dir, path: path.to_owned(), guard: None, trail: None, fleeting: false })
+    }
+
+    /// Has the queue files of the running system read in a child with a deadline: such a read blocks while a limit is
+    /// written to a queue whose device does not answer (fieldguide 12). No effect on a recorded machine.
+    pub fn guarded(mut self) -> Root {
+        if self.is_system() {
+            self.guard = Some(RefCell::new(child::Reader::default()));
+        }
+        self
+    }
+
+    /// Has every reading noted, for the recorder; see [`Root::trail`].
+    pub fn noting(mut self) -> Root {
+        self.trail = Some(RefCell::default());
+        self
+    }
+
+    /// What was asked of a noting root since the last call, in order.
+    pub fn trail(&self) -> Vec<Note> {
+        self.trail.as_ref().map(RefCell::take).unwrap_or_default()
+    }
+
+    fn note(&self, note: impl FnOnce() -> Note) {
+        if let Some(trail) = &self.trail {
+            trail.borrow_mut().push(note());
+        }
+    }
+
+    /// For one event: see the field.
+    pub fn fleeting(mut self) -> Root {
+        self.fleeting = true;
+        self
+    }
+
+    /// The directory as it was named.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether this is the running system itself.
+    pub fn is_system(&self) -> bool {
+        self.path == Path::new("/")
+    }
+
+    /// How a file of the root is named in a message.
+    pub fn shown(&self, relative: &str) -> PathBuf {
+        self.path.join(relative)
+    }
+
+    /// Opens below the root. A recorded machine may have been carried by something that knows no links (an archive, a
+    /// checkout with `core.symlinks` off) and wrote each as a file that holds its target: such a file is followed too.
+    fn open_inside(&self, relative: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let mut path = relative.to_owned();
+        for _ in 0..MAX_TEXT_LINKS {
+            match self.open_plain(&path, flags) {
+                Err(Errno::NOTDIR) if !self.is_system() => match self.through_text_link(&path) {
+                    Some(next) => path = next,
+                    None => return Err(Errno::NOTDIR),
+                },
+                other => return other,
+            }
+        }
+        Err(Errno::LOOP)
+    }
+
+    /// The path with its first component that is a file holding a relative target replaced by that target.
+    fn through_text_link(&self, path: &str) -> Option<String> {
+        let (at, _) = path.match_indices('/').find(|(at, _)| {
+            let open = self.open_plain(&path[..*at], OFlags::PATH);
+            open.and_then(rustix::fs::fstat).is_ok_and(|s| FileType::from_raw_mode(s.st_mode).is_file())
+        })?;
+        let (link, rest) = path.split_at(at);
+        let parent = link.rsplit_once('/').map_or("", |(dir, _)| dir);
+        Some(format!("{parent}/{}{rest}", self.text_link(link)?))
+    }
+
+    /// The target in a file that stands for a link: one line, a relative path that leads upwards first.
+    fn text_link(&self, path: &str) -> Option<String> {
+        let fd = self.open_plain(path, OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
+        let stat = rustix::fs::fstat(&fd).ok()?;
+        if !FileType::from_raw_mode(stat.st_mode).is_file() {
+            return None;
+        }
+        let mut target = [0u8; 1024];
+        let length = rustix::io::read(&fd, &mut target).ok()?;
+        let target = std::str::from_utf8(target.get(..length)?).ok()?;
+        (target.starts_with("../") && !target.contains('\n') && length < 1024).then(|| target.to_owned())
+    }
+
+    fn open_plain(&self, relative: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let flags = flags | OFlags::CLOEXEC;
+        // Nothing leads out of `/`, and openat2 gives ENOSYS wherever a unit says RestrictSUIDSGID=yes, which
+        // systemd-udevd.service does: seccomp cannot see the mode in its struct.
+        if self.is_system() {
+            return rustix::fs::openat(&self.dir, relative, flags, Mode::empty());
+        }
+        loop {
+            match rustix::fs::openat2(
+                &self.dir,
+                relative,
+                flags,
+                Mode::empty(),
+                ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS,
+            ) {
+                // EAGAIN: a rename raced with the resolution (openat2(2)); asked again.
+                Err(Errno::AGAIN) => continue,
+                other => return other,
+            }
+        }
+    }
+
+    /// The bytes of a regular file of at most [`MAX_FILE`].
+    pub fn read(&self, relative: &str) -> Fact<Vec<u8>> {
+        let bytes = match &self.guard {
+            Some(guard) if relative.contains("/queue/") => guard.borrow_mut().read(relative),
+            _ => self.read_here(relative),
+        };
+        self.note(|| Note::Read(relative.to_owned(), bytes.clone()));
+        bytes
+    }
+
+    fn read_here(&self, relative: &str) -> Fact<Vec<u8>> {
+        // NONBLOCK: a FIFO in a recorded machine must not hang the open.
+        let fd = match self.open_inside(relative, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY) {
+            Ok(fd) => fd,
+            Err(e) => return Fact::Unknown(why(e)),
+        };
+        let bytes = read_whole(&fd);
+        if self.fleeting {
+            let _ = fd.into_raw_fd();
+        }
+        bytes
+    }
+
+    /// The text of an attribute: UTF-8, trailing NULs and white space trimmed, nothing else changed.
+    pub fn text(&self, relative: &str) -> Fact<String> {
+        self.read(relative).and_then(|bytes| {
+            let end = bytes.iter().rposition(|b| !matches!(b, 0 | b'\n' | b' ' | b'\t' | b'\r')).map_or(0, |i| i + 1);
+            match std::str::from_utf8(&bytes[..end]) {
+                Ok(text) => Fact::Known(text.to_owned()),
+                Err(_) => Fact::malformed("not UTF-8"),
+            }
+        })
+    }
+
+    /// An unsigned decimal attribute.
+    pub fn number(&self, relative: &str) -> Fact<u64> {
+        self.text(relative).and_then(|text| match text.parse() {
+            Ok(n) if text.bytes().all(|b| b.is_ascii_digit()) => Fact::Known(n),
+            _ => Fact::malformed("not an unsigned number"),
+        })
+    }
+
+    /// A 0/1 attribute.
+    pub fn flag(&self, relative: &str) -> Fact<bool> {
+        self.number(relative).and_then(|n| match n {
+            0 => Fact::Known(false),
+            1 => Fact::Known(true),
+            _ => Fact::malformed("neither 0 nor 1"),
+        })
+    }
+
+    /// The names in a directory, sorted; a name that is not UTF-8 is left out.
+    pub fn list(&self, relative: &str) -> Fact<Vec<String>> {
+        let names = self.list_here(relative);
+        self.note(|| Note::List(relative.to_owned(), names.clone()));
+        names
+    }
+
+    fn list_here(&self, relative: &str) -> Fact<Vec<String>> {
+        let fd = match self.open_inside(relative, OFlags::RDONLY | OFlags::DIRECTORY) {
+            Ok(fd) => fd,
+            Err(e) => return Fact::Unknown(why(e)),
+        };
+        let mut names = Vec::new();
+        match rustix::fs::Dir::new(fd) {
+            Ok(dir) => {
+                for entry in dir {
+                    match entry {
+                        Ok(e) => names
+                            .extend(e.file_name().to_str().ok().filter(|n| *n != "." && *n != "..").map(str::to_owned)),
+                        Err(e) => return Fact::Unknown(why(e)),
+                    }
+                }
+            }
+            Err(e) => return Fact::Unknown(why(e)),
+        }
+        names.sort();
+        Fact::Known(names)
+    }
+
+    /// The last component of where a link points: `driver`, `subsystem`, `device`.
+    pub fn link_name(&self, relative: &str) -> Fact<String> {
+        self.link(relative).and_then(|target| match target.rsplit('/').next() {
+            Some(name) if !name.is_empty() => Fact::Known(name.to_owned()),
+            _ => Fact::malformed("a link to nothing"),
+        })
+    }
+
+    /// Where a link points, as written in it.
+    pub fn link(&self, relative: &str) -> Fact<String> {
+        self.note(|| Note::Link(relative.to_owned()));
+        let fd = match self.open_inside(relative, OFlags::PATH | OFlags::NOFOLLOW) {
+            Ok(fd) => fd,
+            Err(e) => return Fact::Unknown(why(e)),
+        };
+        let target = rustix::fs::readlinkat(&fd, "", Vec::new());
+        if self.fleeting {
+            let _ = fd.into_raw_fd();
+        }
+        match target {
+            Ok(target) => match target.into_string() {
+                Ok(t) => Fact::Known(t),
+                Err(_) => Fact::malformed("not UTF-8"),
+            },
+            Err(Errno::INVAL | Errno::NOENT) => match self.text_link(relative).filter(|_| !self.is_system()) {
+                Some(target) => Fact::Known(target),
+                None => Fact::malformed("not a link"),
+            },
+            Err(e) => Fact::Unknown(why(e)),
+        }
+    }
+
+    /// Whether something of that name is there (a link is followed; a dangling one is not there).
+    pub fn exists(&self, relative: &str) -> bool {
+        self.note(|| Note::Exists(relative.to_owned()));
+        match self.open_inside(relative, OFlags::PATH) {
+            Ok(fd) if self.fleeting => fd.into_raw_fd() >= 0,
+            open => open.is_ok(),
+        }
+    }
+}
+
+/// The bytes of an open regular file of at most [`MAX_FILE`].
+fn read_whole(fd: &OwnedFd) -> Fact<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut chunk = [0u8; 4096];
+    loop {
+        match rustix::io::read(fd, &mut chunk) {
+            // Nothing, or much: only then it may be no regular file (a FIFO, a device node), and is asked.
+            Ok(n) if (n == 0 || n == chunk.len()) && bytes.is_empty() && !regular(fd) => {
+                return Fact::malformed("not a regular file");
+            }
+            Ok(0) => return Fact::Known(bytes),
+            Ok(n) if bytes.len() + n > MAX_FILE => return Fact::malformed(format!("longer than {MAX_FILE} bytes")),
+            Ok(n) => {
+                bytes.extend_from_slice(&chunk[..n]);
+                // A short read of a regular file or attribute is its end: one system call less.
+                if n < chunk.len() {
+                    return Fact::Known(bytes);
+                }
+            }
+            Err(Errno::INTR) => {}
+            Err(e) => return Fact::Unknown(why(e)),
+        }
+    }
+}
+
+fn regular(fd: &OwnedFd) -> bool {
+    rustix::fs::fstat(fd).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file())
+}
+
+/// Which kind of "no reading" an errno is.
+fn why(e: Errno) -> Why {
+    match e {
+        Errno::NOENT | Errno::NOTDIR | Errno::NODEV | Errno::NXIO => Why::Absent,
+        Errno::ISDIR => Why::Malformed("a directory".to_owned()),
+        Errno::LOOP | Errno::XDEV => Why::Malformed("a link that leads nowhere".to_owned()),
+        Errno::TIMEDOUT => Why::TimedOut,
+        e => Why::Refused(format!("errno {}", errno_name(e.raw_os_error()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn files_that_stand_for_links_are_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("sys/block/sda", "../devices/sda");
+        write("sys/devices/sda/size", "8\n");
+        write("sys/devices/sda/device", "../../../../../../etc");
+        write("sys/devices/sda/round", "../sda/round");
+        let root = Root::open(dir.path()).unwrap();
+        assert_eq!(root.number("sys/block/sda/size"), Fact::Known(8));
+        assert_eq!(root.link_name("sys/block/sda"), Fact::Known("sda".to_owned()));
+        assert_eq!(root.read("sys/block/sda/device/passwd"), Fact::ABSENT, "never out of the root");
+        assert!(root.read("sys/block/sda/round/x").known().is_none());
+        assert!(root.link("sys/devices/sda/size").known().is_none());
+    }
+
+    #[test]
+    fn odd_files_are_facts() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        std::fs::create_dir(at("d")).unwrap();
+        std::fs::write(at("n"), "42\n\0\0").unwrap();
+        std::fs::write(at("minus"), "-1\n").unwrap();
+        std::fs::write(at("bad"), b"\xff\xfe").unwrap();
+        std::fs::write(at("empty"), "").unwrap();
+        std::fs::File::create(at("huge")).unwrap().set_len(2 << 30).unwrap();
+        symlink("/etc/passwd", at("out")).unwrap();
+        symlink("../../../../../etc/passwd", at("dots")).unwrap();
+        symlink("loop", at("loop")).unwrap();
+        symlink("/n", at("inside")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("fifo"), Mode::from_raw_mode(0o600)).unwrap();
+        let root = Root::open(dir.path()).unwrap();
+        assert_eq!(root.number("n"), Fact::Known(42));
+        assert_eq!(root.number("inside"), Fact::Known(42), "an absolute link resolves inside the root");
+        for outside in ["out", "dots", "nothing", "n/below", "dev/sda"] {
+            assert_eq!(root.read(outside), Fact::ABSENT, "{outside}");
+        }
+        for malformed in ["minus", "bad", "empty", "d", "huge", "loop", "fifo"] {
+            assert!(matches!(root.number(malformed).why(), Some(Why::Malformed(_))), "{malformed}");
+        }
+        assert_eq!(root.link_name("out"), Fact::Known("passwd".to_owned()));
+        assert!(root.link("n").known().is_none());
+        assert_eq!(root.list("d"), Fact::Known(vec![]));
+    }
+}

@@ -1,0 +1,341 @@
+//! The seam to hardware: everything that is a command or an act. Types and the trait only; no system call here.
+//!
+//! Bytes cross the port, typed values do not, so the same parsers run on live, recorded and simulated bytes. Everything
+//! that is a *file* is read below a root instead (`machine::files`).
+
+pub mod child;
+pub mod file_acts;
+pub mod live;
+pub mod load;
+pub mod pattern;
+pub mod recorded;
+pub mod recorder;
+
+use crate::device::Device;
+use crate::machine::port::file_acts::FileAct;
+use crate::machine::port::load::Load;
+use crate::terms::Method;
+use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+/// A question that reads only. Its [`Display`](std::fmt::Display) is the file name below `commands/` in a recorded machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Question {
+    /// Identify Controller (CNS 01h), 4096 bytes.
+    NvmeIdCtrl,
+    /// Identify Namespace (CNS 00h), 4096 bytes.
+    NvmeIdNs,
+    /// Identify Controller, I/O command set specific, NVM (CNS 06h, CSI 0), 4096 bytes.
+    NvmeIdCtrlNvm,
+    /// Identify Namespace, I/O command set specific, NVM (CNS 05h, CSI 0), 4096 bytes.
+    NvmeIdNsNvm,
+    /// Identify Namespace, I/O command set independent (CNS 08h), 4096 bytes.
+    NvmeIdNsIndependent,
+    /// Standard INQUIRY.
+    ScsiInquiry,
+    /// INQUIRY with EVPD for one page.
+    ScsiVpd(u8),
+    /// READ CAPACITY(16), 32 bytes.
+    ScsiReadCapacity16,
+    /// GET LBA STATUS from this LBA on: a header of 8 bytes and descriptors of 16 (SBC-4 5.6).
+    ScsiLbaStatus(u64),
+}
+
+impl std::fmt::Display for Question {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Question::NvmeIdCtrl => f.write_str("nvme-id-ctrl"),
+            Question::NvmeIdNs => f.write_str("nvme-id-ns"),
+            Question::NvmeIdCtrlNvm => f.write_str("nvme-id-ctrl-nvm"),
+            Question::NvmeIdNsNvm => f.write_str("nvme-id-ns-nvm"),
+            Question::NvmeIdNsIndependent => f.write_str("nvme-id-ns-independent"),
+            Question::ScsiInquiry => f.write_str("scsi-inquiry"),
+            Question::ScsiVpd(page) => write!(f, "scsi-vpd-{page:02x}"),
+            Question::ScsiReadCapacity16 => f.write_str("scsi-read-capacity-16"),
+            Question::ScsiLbaStatus(lba) => write!(f, "scsi-lba-status-{lba:x}"),
+        }
+    }
+}
+
+/// Why a question got no bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AskError {
+    /// Nobody asked: not recorded, or not this kind of device.
+    NotAsked,
+    /// No answer by the deadline.
+    TimedOut,
+    /// The system refused: an errno.
+    Os(i32),
+    /// The controller answered with this status: SCT in bits 10:8, SC in 7:0, as `nvme 0x2002`.
+    Nvme(u16),
+    /// The target answered with sense key, additional sense code and qualifier.
+    Scsi(u8, u8, u8),
+    /// A recorded refusal that is none of the forms above.
+    Other(String),
+}
+
+impl std::fmt::Display for AskError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            AskError::NotAsked => f.write_str("not asked"),
+            AskError::TimedOut => f.write_str("timeout"),
+            AskError::Os(errno) => write!(f, "errno {}", errno_name(*errno)),
+            AskError::Nvme(status) => write!(f, "nvme {status:#06x}"),
+            AskError::Scsi(key, asc, ascq) => write!(f, "scsi {key:x}/{asc:02x}/{ascq:02x}"),
+            AskError::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+/// The kernel's name of an errno, else its number.
+pub fn errno_name(errno: i32) -> String {
+    use rustix::io::Errno;
+    const NAMES: &[(Errno, &str)] = &[
+        (Errno::PERM, "EPERM"),
+        (Errno::NOENT, "ENOENT"),
+        (Errno::INTR, "EINTR"),
+        (Errno::IO, "EIO"),
+        (Errno::NXIO, "ENXIO"),
+        (Errno::BADF, "EBADF"),
+        (Errno::AGAIN, "EAGAIN"),
+        (Errno::NOMEM, "ENOMEM"),
+        (Errno::ACCESS, "EACCES"),
+        (Errno::BUSY, "EBUSY"),
+        (Errno::NODEV, "ENODEV"),
+        (Errno::INVAL, "EINVAL"),
+        (Errno::NOTTY, "ENOTTY"),
+        (Errno::NOSPC, "ENOSPC"),
+        (Errno::ROFS, "EROFS"),
+        (Errno::NODATA, "ENODATA"),
+        (Errno::REMOTEIO, "EREMOTEIO"),
+        (Errno::OPNOTSUPP, "EOPNOTSUPP"),
+        (Errno::TIMEDOUT, "ETIMEDOUT"),
+        (Errno::ILSEQ, "EILSEQ"),
+        (Errno::NOSYS, "ENOSYS"),
+        (Errno::LOOP, "ELOOP"),
+        (Errno::XDEV, "EXDEV"),
+    ];
+    NAMES.iter().find(|(e, _)| e.raw_os_error() == errno).map_or_else(|| errno.to_string(), |(_, n)| (*n).to_owned())
+}
+
+/// The number of an errno by the kernel's name (`EACCES`), or of a decimal text; the inverse of [`errno_name`].
+pub fn errno_number(name: &str) -> Option<i32> {
+    name.parse().ok().or_else(|| (1..=133).find(|n| errno_name(*n) == name))
+}
+
+/// A byte range of a device that may be overwritten. **Made only in `measure/scratch.rs`**, from a proof; `tests/layers.rs`
+/// holds that, since the fields must be plain for the range to cross a process border.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScratchRange {
+    /// The node that is opened for writing: a partition that bounds the range, else the whole device.
+    pub node: String,
+    /// Its device number, checked after open.
+    pub devnum: (u32, u32),
+    /// The diskseq of the whole disk, checked after open where the kernel has it.
+    pub diskseq: Option<u64>,
+    /// Where the range starts on the node, in bytes.
+    pub start: u64,
+    /// Its length in bytes.
+    pub length: u64,
+    /// The logical block size in bytes.
+    pub logical_block: u64,
+    /// Where the node itself starts on the whole device, in bytes; patterns are numbered from the device's LBA 0.
+    pub node_offset: u64,
+}
+
+impl ScratchRange {
+    /// Whether the span lies in the range and on logical blocks.
+    pub fn holds(&self, offset: u64, length: u64) -> bool {
+        let block = self.logical_block.max(1);
+        offset % block == 0
+            && length % block == 0
+            && length > 0
+            && offset >= self.start
+            && offset.checked_add(length).is_some_and(|end| end <= self.start.saturating_add(self.length))
+    }
+}
+
+/// What filled the blocks of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fill {
+    /// Incompressible bytes, unique for run, LBA and trial; never all zero in any 512 bytes.
+    Pattern {
+        /// The journalled seed of the run.
+        seed: u64,
+        /// The trial.
+        trial: u64,
+    },
+    /// Zeroes, by ordinary writes.
+    Zeroes,
+}
+
+/// An act on a scratch range. Offsets are bytes on the range's node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Act {
+    /// Opens the node for writing, exclusively, with O_DIRECT, and checks device number and diskseq. The one fd stays open.
+    Open,
+    /// O_DIRECT writes of 1 MiB, 8 in flight, then fdatasync.
+    Write {
+        /// Where.
+        offset: u64,
+        /// How much.
+        length: u64,
+        /// What.
+        fill: Fill,
+    },
+    /// One zeroing call over the span, then fdatasync.
+    Zero {
+        /// By which call.
+        method: Method,
+        /// Where.
+        offset: u64,
+        /// How much.
+        length: u64,
+    },
+    /// Reads the span with O_DIRECT and says where it first differs from the fill.
+    Verify {
+        /// Where.
+        offset: u64,
+        /// How much.
+        length: u64,
+        /// What is expected.
+        fill: Fill,
+    },
+    /// Reads the span with O_DIRECT and gives its bytes.
+    Read {
+        /// Where.
+        offset: u64,
+        /// How much.
+        length: u64,
+    },
+    /// Writes these bytes with O_DIRECT, then fdatasync.
+    PutBack {
+        /// Where.
+        offset: u64,
+        /// The bytes; they cross a process border beside the message.
+        #[serde(skip)]
+        bytes: Vec<u8>,
+    },
+    /// On a file that is made for the test.
+    File(FileAct),
+    /// A load beside zeroing; gives the bytes of a [`Loaded`](crate::machine::port::load::Loaded).
+    Load(Load),
+}
+
+/// What an act gave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Done {
+    /// It was done.
+    Ok,
+    /// Bytes of a read; they cross a process border beside the message.
+    Bytes(#[serde(skip)] Vec<u8>),
+    /// The first byte offset on the node, of a logical block, that did not hold what was expected.
+    Mismatch(u64),
+}
+
+/// Why an act was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ActError {
+    /// This port writes nothing (recorded), or the span is not in the range.
+    NotAllowed(String),
+    /// The system's answer: an errno.
+    Os(i32),
+    /// No answer by the deadline; the child with this pid is left behind.
+    NoAnswer(u32),
+}
+
+impl std::fmt::Display for ActError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ActError::NotAllowed(why) => f.write_str(why),
+            // The library's text ends with "(os error 61)", which the name says better.
+            ActError::Os(errno) => {
+                let text = std::io::Error::from_raw_os_error(*errno).to_string();
+                write!(f, "{} ({})", text.split(" (os error").next().unwrap_or_default(), errno_name(*errno))
+            }
+            ActError::NoAnswer(pid) => write!(f, "no answer by the deadline; still in flight, pid {pid}"),
+        }
+    }
+}
+
+/// An answer with the time the act took on the port's own clock, around the system calls alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timed<T> {
+    /// The time.
+    pub took: Nanos,
+    /// The answer.
+    pub value: T,
+}
+
+/// A sysfs attribute that may be written: its path below the device's directory (`queue/write_zeroes_unmap_max_bytes`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TunablePath(pub String);
+
+/// What a device calls attention to beside its answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attention {
+    /// A thinly provisioned unit has reached a threshold of its pool (SBC-4 4.7.3.8; unit attention 38h/07h).
+    ThinThreshold,
+}
+
+impl std::fmt::Display for Attention {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Attention::ThinThreshold => f.write_str(
+                "the device says that a threshold of its thin provisioning is reached (unit attention 38h/07h): give its \
+                 pool more space",
+            ),
+        }
+    }
+}
+
+/// Everything that is a command or an act.
+pub trait Port {
+    /// Asks; never changes anything.
+    fn ask(&mut self, device: &Device, question: Question) -> Result<Vec<u8>, AskError>;
+    /// Acts on a range that was proved to be scratch.
+    fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>>;
+    /// Writes a tunable; `value` without a newline.
+    fn set(&mut self, device: &Device, path: &TunablePath, value: &str) -> Result<(), ActError>;
+    /// The port's monotonic clock.
+    fn now(&self) -> Nanos;
+    /// What a device has called attention to since the last question, where somebody listens.
+    fn attention(&mut self) -> Option<Attention> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_questions_and_refusals() {
+        assert_eq!(Question::ScsiVpd(0xb2).to_string(), "scsi-vpd-b2");
+        assert_eq!(AskError::Os(13).to_string(), "errno EACCES");
+        assert_eq!(AskError::Nvme(0x2002).to_string(), "nvme 0x2002");
+        assert_eq!(ActError::Os(61).to_string(), "No data available (ENODATA)");
+        assert_eq!(AskError::Scsi(5, 0x24, 0).to_string(), "scsi 5/24/00");
+        assert_eq!(errno_number("EREMOTEIO"), Some(121));
+        assert_eq!(errno_number("ENONSENSE"), None);
+    }
+
+    #[test]
+    fn spans_outside_the_range_are_not_held() {
+        let r = ScratchRange {
+            node: String::new(),
+            devnum: (0, 0),
+            diskseq: None,
+            start: 4096,
+            length: 8192,
+            logical_block: 512,
+            node_offset: 0,
+        };
+        assert!(r.holds(4096, 8192) && r.holds(11776, 512));
+        for (offset, length) in
+            [(0, 512), (4096, 8704), (4097, 512), (4096, 100), (4096, 0), (u64::MAX - 511, 512), (8192, u64::MAX)]
+        {
+            assert!(!r.holds(offset, length), "{offset} {length}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! `--scratch DIR`: what zeroed space in a file gains for synchronous writes. Makes one file without a name in the
+//! directory; writes nothing else, and gives the device no class.
+
+use crate::device::display::escape_str;
+use crate::error::{Error, Result};
+use crate::facts::path::{self, Can, OnPath, Place};
+use crate::facts::Facts;
+use crate::machine::clock;
+use crate::machine::fs::path_info::{self, Located, What};
+use crate::machine::interrupt::Interrupt;
+use crate::machine::port::child::ChildPort;
+use crate::machine::port::file_acts::free_bytes;
+use crate::machine::port::{ActError, ScratchRange};
+use crate::machine::Roots;
+use crate::measure::overwrite::{self, Outcome, Plan, AREA, AREAS};
+use crate::measure::scratch::{self, Where};
+use crate::protocol::result::{self, Conditions};
+use crate::protocol::supervise::Listener;
+use crate::protocol::{deadline, Answer, Request};
+use crate::store::intents::{self, Intent};
+use crate::store::measurements;
+use crate::store::published;
+use crate::units::{human_bytes, rate, Nanos};
+use crate::verdict::measurement::{Overwrite, DIR};
+
+/// Bytes of the file.
+const LENGTH: u64 = AREA * AREAS;
+/// So many times the file must be free: a file system that is nearly full shows something else.
+const SPARE: u64 = 4;
+
+/// The directory that a place names, if it names one.
+pub(crate) fn named(place: &Where) -> Result<Option<Located>> {
+    match place {
+        Where::Node(path) => path_info::locate(path).map(|l| Some(l).filter(|l| l.what == What::Directory)),
+        _ => Ok(None),
+    }
+}
+
+/// What the checks gave.
+struct Checked {
+    on: OnPath,
+    lines: Vec<String>,
+    /// Why FALLOC_FL_WRITE_ZEROES does not work here, where that is known.
+    lacks: Option<String>,
+    range: ScratchRange,
+}
+
+/// Runs the job.
+pub(crate) fn run(
+    roots: &Roots,
+    request: &Request,
+    facts: &Facts,
+    name: &str,
+    located: &Located,
+    listener: &mut dyn Listener,
+) -> Result<Answer> {
+    let checked = check(roots, facts, located)?;
+    if request.dry_run {
+        let mut lines = checked.lines;
+        lines.extend(checked.lacks.map(|why| format!("without FALLOC_FL_WRITE_ZEROES: {why}")));
+        return Ok(Answer::Planned(lines));
+    }
+    let interrupt = Interrupt::watch().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
+    let outcome = acted(roots, request, facts, name, &checked.range, &interrupt)?;
+    let overwrite = form(&checked, &outcome);
+    if let Some(at) = outcome.old_data {
+        listener.remark(&format!("{}: after zeroing a file, old data is read at its byte {at}", facts.device.node()));
+    }
+    keep(roots, facts, &checked, overwrite, listener)
+}
+
+fn check(roots: &Roots, facts: &Facts, located: &Located) -> Result<Checked> {
+    let root = &roots.system;
+    let not_safe = |why: String| Err(Error::NotSafe { device: facts.device.node(), why });
+    let on = path::resolve(root, located);
+    match &on.place {
+        Place::Devices(devices) if devices.iter().all(|d| d.name == facts.device.name) && !devices.is_empty() => {}
+        Place::Devices(devices) => {
+            let names: Vec<String> = devices.iter().map(|d| escape_str(&d.name)).collect();
+            return not_safe(format!("{} lies on {}, not on this device alone", on.path, names.join(", ")));
+        }
+        Place::NoDevice(why) | Place::Unknown(why) => return not_safe(format!("{}: {why}", on.path)),
+    }
+    if on.read_only {
+        return not_safe(format!("{} is mounted read-only", on.mount_point));
+    }
+    let free = free_bytes(&located.path).map_err(|e| Error::file(&located.path, "ask for the free space of", e))?;
+    if free < SPARE * LENGTH {
+        return not_safe(format!(
+            "{} has {} free, {} are needed",
+            on.mount_point,
+            human_bytes(free),
+            human_bytes(SPARE * LENGTH)
+        ));
+    }
+    let lines = vec![
+        format!("{} lies in {} on {}, mounted on {}", on.path, on.filesystem, facts.device.node(), on.mount_point),
+        format!("{} of {} free bytes would be used by one file without a name", LENGTH, free),
+    ];
+    let lacks = match path::can_write_zeroes(root, &on) {
+        Can::Yes => None,
+        Can::No(why) | Can::Written(why) | Can::Unknown(why) => Some(why),
+    };
+    let number = (located.filesystem.major, located.filesystem.minor);
+    let block = facts.queue.logical_block.get().unwrap_or(512);
+    let range = scratch::new_file(&located.path, number, LENGTH, block);
+    Ok(Checked { on, lines, lacks, range })
+}
+
+/// The acts, between the word that they begin and the word that they are over.
+fn acted(
+    roots: &Roots,
+    request: &Request,
+    facts: &Facts,
+    name: &str,
+    range: &ScratchRange,
+    interrupt: &Interrupt,
+) -> Result<Outcome> {
+    let deadline = request.deadline.map_or_else(|| deadline::of(&roots.system, facts, AREA), Nanos::from_secs);
+    let devnum = facts.device.devnum;
+    let mut word = Intent {
+        device: facts.device.name.clone(),
+        identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
+        boot_id: clock::boot_id(&roots.system),
+        pid: std::process::id(),
+        left_behind: None,
+        journal: None,
+        at: clock::now_utc(),
+    };
+    intents::begin(roots, name, devnum, &word)?;
+    let mut port = ChildPort::new(deadline);
+    let seed = clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e))?;
+    let plan = Plan { seed, max_time: Nanos::from_secs(request.max_seconds) };
+    let result = overwrite::run(&mut port, range, &plan, &|| interrupt.seen());
+    let act = |operation, what| Error::Act { device: facts.device.node(), operation, what };
+    if let Some(pid) = port.left_behind() {
+        word.left_behind = Some(pid);
+        intents::begin(roots, name, devnum, &word)?;
+        let what = "no answer by the deadline; run `zerocap recover` once that process is gone, or after a restart";
+        return Err(act(format!("a call in {} (pid {pid})", escape_str(&range.node)), what.to_owned()));
+    }
+    // The file goes with its last descriptor.
+    port.close();
+    intents::end(roots, name, devnum)?;
+    result.map_err(|e| match e.error {
+        None => Error::Interrupted { device: facts.device.node(), what: "the file is gone".to_owned() },
+        Some(ActError::Os(errno)) if errno == rustix::io::Errno::OPNOTSUPP.raw_os_error() => {
+            act(e.operation, format!("the file system of {} cannot do that", escape_str(&range.node)))
+        }
+        Some(error) => act(e.operation, error.to_string()),
+    })
+}
+
+fn form(checked: &Checked, outcome: &Outcome) -> Overwrite {
+    let bytes = |(bytes, took): (u64, Nanos)| rate(bytes, took);
+    let (unwritten, write_zeroes) = (bytes(outcome.unwritten), outcome.write_zeroes.ok().and_then(bytes));
+    let refused = outcome.write_zeroes.err().map(|errno| ActError::Os(errno).to_string());
+    let moves = "overwriting moves the bytes (it always copies, or shares them): space made ahead gains nothing";
+    let lacks = if outcome.moves {
+        Some(format!("{} is unfit: {moves}", checked.on.filesystem))
+    } else {
+        refused.map(|errno| checked.lacks.clone().unwrap_or(errno))
+    };
+    Overwrite {
+        at: clock::now_utc(),
+        filesystem: checked.on.filesystem.clone(),
+        unwritten,
+        write_zeroes,
+        written: bytes(outcome.written),
+        gain: write_zeroes.zip(unwritten).map(|(zeroed, unwritten)| zeroed as f64 / unwritten.max(1) as f64),
+        zero_bytes_per_second: outcome.zeroed.and_then(bytes),
+        verified: outcome.verified,
+        lacks,
+    }
+}
+
+/// It is kept beside a measurement of the device, or alone: then it says nothing of the class.
+fn keep(
+    roots: &Roots,
+    facts: &Facts,
+    checked: &Checked,
+    overwrite: Overwrite,
+    listener: &mut dyn Listener,
+) -> Result<Answer> {
+    let alone = || {
+        let conditions = Conditions::without_test(overwrite.at.clone(), DIR, checked.lines.clone());
+        result::blank(facts, &conditions)
+    };
+    let mut measurement = measurements::load(roots, facts)?.unwrap_or_else(alone);
+    measurement.overwrite = Some(overwrite.clone());
+    measurements::save(roots, facts, &measurement)?;
+    let mut document = published::with_event(roots, &facts.device, &mut |text| listener.remark(text))?;
+    // What was just measured is told, also where a stale measurement beside it, or a shared identity, hides it later.
+    document.overwrite = Some(overwrite);
+    Ok(Answer::Verdict(Box::new(document)))
+}

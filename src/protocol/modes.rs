@@ -1,0 +1,313 @@
+//! `--tune`: each `zeroing_mode` that a SCSI disk's claims allow gets a run of its own, and the best one is kept as wanted.
+//!
+//! Decides which modes are tried, in which order, and which is best. The disk stays open from the first run to the last,
+//! since a close after writing has the kernel choose its mode anew. Writes the one tunable, through the child that has the
+//! disk open, and puts back what was found; content is written by the runs alone.
+
+use super::Guarded;
+use crate::facts::Facts;
+use crate::machine::port::{ActError, Port, TunablePath};
+use crate::measure::order::SCREENED;
+use crate::measure::outcome::{End, Outcome};
+use crate::measure::plan::Plan;
+use crate::measure::stats::Decision;
+use crate::protocol::supervise::Listener;
+use crate::terms::{Class, FindingCode, Method, ZeroingMode};
+use crate::units::{rate, Nanos};
+use crate::verdict::measurement::{ModeResult, TestFinding};
+use crate::verdict::wants::{kernel_mode, MODE};
+
+/// In a run of one mode: the call that is the same request as the deciding one. What does not depend on the mode is
+/// screened once, in the last run.
+const SCREENED_EACH: &[Method] = &[Method::WriteZeroes];
+/// Trials of one run have numbers apart from those of the others, so that no pattern is written twice.
+const TRIALS_EACH: u64 = 1 << 32;
+
+/// The modes that the claims allow, in the safe order: a rejected WRITE SAME without UNMAP makes sd withdraw the offload, so
+/// that mode is the last. A mode that unmaps needs LBPRZ too: else what it leaves is not promised to be zero, whatever is
+/// read at the time. "write" is none of its own: sd sends WRITE SAME in it (fieldguide 4.3).
+pub(crate) fn candidates(facts: &Facts) -> Vec<&'static str> {
+    let Some(s) = facts.scsi().filter(|s| s.scsi_disk.is_some() && s.zeroing_mode.known().is_some()) else {
+        return Vec::new();
+    };
+    // At 0 sd sends none of the commands, whatever the mode.
+    if s.max_write_same_blocks.is(0) {
+        return Vec::new();
+    }
+    let unmaps_to_zero = s.lbpme.is(true) && s.lbprz.is(true);
+    let claimed = |mode: &&ZeroingMode| match mode {
+        ZeroingMode::Writesame16Unmap => unmaps_to_zero && s.lbpws.is(true),
+        ZeroingMode::Writesame10Unmap => unmaps_to_zero && s.lbpws10.is(true),
+        ZeroingMode::Writesame => s.max_write_same_blocks.get().is_some_and(|n| n > 0),
+        ZeroingMode::Write => false,
+    };
+    ZeroingMode::ALL.iter().filter(claimed).map(|mode| mode.as_str()).collect()
+}
+
+/// One mode and what its run gave; `Err` where it could not be set or did not stay.
+struct Tried {
+    mode: &'static str,
+    outcome: Result<Outcome, String>,
+}
+
+impl Tried {
+    /// The run, where it is one to choose by: it went to its end, and the mode was what it should be throughout.
+    fn sound(&self) -> Option<&Outcome> {
+        self.outcome.as_ref().ok().filter(|o| o.end == End::Complete)
+    }
+
+    fn result(&self) -> ModeResult {
+        let mut result = ModeResult {
+            mode: self.mode.to_owned(),
+            class: None,
+            zero_bytes_per_second: None,
+            ratio: None,
+            verified: None,
+            error: None,
+        };
+        match &self.outcome {
+            Err(why) => result.error = Some(why.clone()),
+            Ok(run) => {
+                let deciding = run.methods.iter().find(|m| m.method == Method::PunchHole);
+                result.zero_bytes_per_second = deciding.and_then(|m| rate(m.zeroed.0, m.zeroed.1));
+                result.verified = deciding.and_then(|m| m.verified);
+                result.ratio = run.pairs.median().filter(|r| r.is_finite());
+                let (class, error) = match &run.end {
+                    End::Wrong(wrong) => (Class::Broken, Some(wrong.text.clone())),
+                    End::NotSupported => (Class::None, deciding.and_then(|m| m.error.clone())),
+                    End::Failed(operation, error) => (Class::Unknown, Some(format!("{operation}: {error}"))),
+                    End::Complete => (by_pairs(run), run.inconclusive.map(str::to_owned)),
+                };
+                (result.class, result.error) = (Some(class), error);
+            }
+        }
+        result
+    }
+}
+
+fn by_pairs(run: &Outcome) -> Class {
+    match run.pairs.decision() {
+        Decision::Above if !run.pairs.stall_dominated() => Class::Fast,
+        Decision::Below if !run.pairs.stall_dominated() => Class::Slow,
+        _ => Class::Unknown,
+    }
+}
+
+/// Which mode is best: the kernel's own, unless another is quicker by more than noise explains (their intervals do not
+/// touch). `None` where no run is sound.
+fn best(tried: &[Tried], own: Option<&str>) -> Option<usize> {
+    let median = |i: usize| tried[i].sound().and_then(|o| o.pairs.median()).unwrap_or(0.0);
+    let sound = || (0..tried.len()).filter(|i| tried[*i].sound().is_some());
+    let quickest = |of: &mut dyn Iterator<Item = usize>| of.max_by(|a, b| median(*a).total_cmp(&median(*b)));
+    let Some(home) = sound().find(|i| Some(tried[*i].mode) == own) else { return quickest(&mut sound()) };
+    let high = tried[home].sound().and_then(|o| o.pairs.interval().high);
+    let surely_quicker = |i: &usize| {
+        let low = tried[*i].sound().and_then(|o| o.pairs.interval().low);
+        low.zip(high).is_some_and(|(low, high)| low > high)
+    };
+    quickest(&mut sound().filter(surely_quicker)).or(Some(home))
+}
+
+impl Guarded<'_> {
+    /// Runs the candidates. The outcome is that of the best mode, with everything that was written and changed in all.
+    pub(crate) fn tuned(&mut self, listener: &mut dyn Listener) -> Outcome {
+        let facts = self.on.facts;
+        let modes = &self.prepared.modes;
+        let found = facts.scsi().and_then(|s| s.zeroing_mode.known()).cloned().unwrap_or_default();
+        let own = kernel_mode(facts);
+        let mut tried: Vec<Tried> = Vec::new();
+        for (i, mode) in modes.iter().enumerate() {
+            let last = i + 1 == modes.len();
+            let whole = &self.prepared.plan;
+            let plan = Plan {
+                first_trial: TRIALS_EACH * i as u64,
+                max_bytes: whole.max_bytes / modes.len() as u64,
+                max_time: Nanos(whole.max_time.0 / modes.len() as u64),
+                screened: if last { SCREENED } else { SCREENED_EACH },
+                ..whole.clone()
+            };
+            listener.step(&format!("{MODE} {mode}"));
+            let outcome = self.mode_set(mode).map(|()| self.one(&plan, listener));
+            let stayed = self.mode_now();
+            let outcome = outcome.and_then(|outcome| match stayed {
+                // What went wrong in a run went wrong whatever the mode became of it.
+                Some(now) if now != *mode && outcome.end == End::Complete => {
+                    Err(format!("the kernel went over to {now} during the test"))
+                }
+                _ => Ok(outcome),
+            });
+            tried.push(Tried { mode, outcome });
+            if self.over(&tried[i], own) {
+                break;
+            }
+        }
+        if self.port.left_behind().is_none() && self.mode_now().as_ref() != Some(&found) {
+            if let Err(why) = self.mode_set(&found) {
+                let text = format!("{MODE} could not be put back to {found}: {why}");
+                self.conditions.found.push(TestFinding { code: FindingCode::LimitsChangedByTest, text });
+            }
+        }
+        self.settle(tried, own)
+    }
+
+    /// Whether nothing more is tried after this run: it was interrupted or could not go on, or the kernel's own mode, to
+    /// which every close of the disk leads back, zeroes wrongly; then no other mode makes the disk safe.
+    fn over(&self, tried: &Tried, own: Option<&str>) -> bool {
+        let Ok(outcome) = &tried.outcome else { return self.on.interrupt.seen() };
+        let hangs = self.port.left_behind().is_some();
+        hangs
+            || self.on.interrupt.seen()
+            || match &outcome.end {
+                End::Wrong(_) => Some(tried.mode) == own,
+                End::Failed(..) => true,
+                End::Complete | End::NotSupported => false,
+            }
+    }
+
+    /// Chooses, and makes one outcome of all.
+    fn settle(&mut self, mut tried: Vec<Tried>, own: Option<&str>) -> Outcome {
+        self.conditions.modes = tried.iter().map(Tried::result).collect();
+        let ended = tried.last().is_some_and(|t| self.over(t, own));
+        let chosen = if ended { None } else { best(&tried, own) };
+        self.conditions.zeroing_mode = chosen.map(|i| tried[i].mode.to_owned());
+        let runs = || tried.iter().filter_map(|t| t.outcome.as_ref().ok());
+        let bytes = runs().map(|o| o.bytes_written).sum();
+        let took = Nanos(runs().map(|o| o.took.0).sum());
+        let changed = runs().flat_map(|o| o.changed_limits.clone()).collect();
+        // What the last run screened does not depend on the mode, save the call that is the same request.
+        let screened: Vec<_> = runs().next_back().map(|o| o.methods.clone()).unwrap_or_default();
+        // Without a choice the run speaks that ended it all, else that of the kernel's own mode.
+        let of_own = || tried.iter().position(|t| Some(t.mode) == own && t.outcome.is_ok());
+        let any = || tried.iter().position(|t| t.outcome.is_ok());
+        let speaks =
+            if ended { tried.iter().rposition(|t| t.outcome.is_ok()) } else { chosen.or_else(of_own).or_else(any) };
+        let Some(Ok(mut outcome)) = speaks.map(|i| tried.swap_remove(i).outcome) else {
+            let why = self.conditions.modes.iter().filter_map(|m| m.error.clone()).collect::<Vec<_>>().join("; ");
+            let mut none = Outcome::new(&self.prepared.plan);
+            none.end = End::Failed(format!("set {MODE}"), ActError::NotAllowed(why));
+            return none;
+        };
+        for run in screened {
+            if !outcome.methods.iter().any(|m| m.method == run.method) {
+                outcome.methods.push(run);
+            }
+        }
+        (outcome.bytes_written, outcome.took, outcome.changed_limits) = (bytes, took, changed);
+        outcome
+    }
+
+    fn mode_path(&self) -> Option<String> {
+        self.on.facts.scsi()?.scsi_disk.as_ref().map(|dir| format!("{dir}/{MODE}"))
+    }
+
+    fn mode_now(&self) -> Option<String> {
+        let path = self.on.facts.device.attr(&self.mode_path()?);
+        self.on.roots.system.text(&path).known().cloned()
+    }
+
+    /// Sets the mode and reads it back.
+    fn mode_set(&mut self, mode: &str) -> Result<(), String> {
+        let path = self.mode_path().ok_or("the disk has no such file")?;
+        if self.mode_now().as_deref() != Some(mode) {
+            self.port.set(&self.on.facts.device, &TunablePath(path), mode).map_err(|e| e.to_string())?;
+        }
+        match self.mode_now() {
+            Some(now) if now == mode => Ok(()),
+            Some(now) => Err(format!("{mode} was written, {now} is read")),
+            None => Err(format!("{mode} was written and cannot be read back")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::Fact;
+    use crate::facts::testing::with;
+    use crate::facts::Bus;
+    use crate::measure::order;
+
+    /// A disk that claims these.
+    fn disk(lbprz: bool, lbpws: bool, lbpws10: bool, max_write_same_blocks: &str) -> Facts {
+        let dir = "device/scsi_disk/0:0:0:0";
+        let mut facts = with(
+            "sda",
+            &[
+                (&format!("{dir}/thin_provisioning"), "1\n"),
+                (&format!("{dir}/zeroing_mode"), "writesame\n"),
+                (&format!("{dir}/max_write_same_blocks"), max_write_same_blocks),
+            ],
+        );
+        if let Bus::Scsi(s) = &mut facts.bus {
+            (s.lbprz, s.lbpws, s.lbpws10) = (Fact::Known(lbprz), Fact::Known(lbpws), Fact::Known(lbpws10));
+        }
+        facts
+    }
+
+    #[test]
+    fn only_what_is_claimed_is_tried_and_what_may_be_rejected_last() {
+        let all = ["writesame_16_unmap", "writesame_10_unmap", "writesame"];
+        assert_eq!(candidates(&disk(true, true, true, "65535\n")), all);
+        assert_eq!(candidates(&disk(true, false, true, "65535\n")), all[1..]);
+        assert_eq!(candidates(&disk(false, true, true, "65535\n")), all[2..], "LBPRZ clear: no promise");
+        assert!(candidates(&disk(true, true, true, "0\n")).is_empty(), "no_write_same");
+        assert!(candidates(&with("sda", &[])).is_empty());
+    }
+
+    fn plan() -> Plan {
+        Plan {
+            seed: 1,
+            first_trial: 0,
+            unit: 512,
+            start: 0,
+            length: 4 << 20,
+            fast_ratio: 2.0,
+            max_bytes: 1 << 30,
+            max_time: Nanos::from_secs(60),
+            not_tried: Vec::new(),
+            screened: &[],
+        }
+    }
+
+    /// A run whose pairs all have this ratio.
+    fn tried(mode: &'static str, ratio: f64, end: End) -> Tried {
+        let mut run = Outcome::new(&plan());
+        for i in 0..16 {
+            run.pairs.push(Nanos((1e6 * ratio) as u64 + i), Nanos(1_000_000));
+        }
+        run.end = end;
+        Tried { mode, outcome: Ok(run) }
+    }
+
+    #[test]
+    fn the_kernels_own_stays_unless_another_is_surely_quicker() {
+        let own = Some("writesame_16_unmap");
+        let of = |ratios: [f64; 2]| {
+            let a = tried("writesame_16_unmap", ratios[0], End::Complete);
+            best(&[a, tried("writesame", ratios[1], End::Complete)], own)
+        };
+        assert_eq!(of([1.0, 5.0]), Some(1));
+        assert_eq!(of([5.0, 1.0]), Some(0));
+        assert_eq!(of([5.0, 5.0]), Some(0), "a tie is the kernel's");
+        let mut unset = tried("writesame_16_unmap", 9.0, End::Complete);
+        unset.outcome = Err("EACCES".to_owned());
+        assert_eq!(best(&[unset, tried("writesame", 1.0, End::Complete)], own), Some(1));
+        let failed = tried("writesame", 9.0, End::NotSupported);
+        assert_eq!(best(&[tried("writesame_16_unmap", 1.0, End::Complete), failed], own), Some(0));
+        assert_eq!(best(&[tried("writesame", 9.0, End::NotSupported)], own), None);
+    }
+
+    #[test]
+    fn a_run_of_a_mode_says_its_class() {
+        let text = "old data".to_owned();
+        let wrong = crate::measure::outcome::Wrong {
+            hazard: crate::terms::Hazard::OldDataLeft,
+            method: order::DECIDING,
+            text: text.clone(),
+        };
+        let result = tried("writesame", 9.0, End::Wrong(wrong)).result();
+        assert_eq!((result.class, result.error), (Some(Class::Broken), Some(text)));
+        assert_eq!(tried("writesame", 9.0, End::Complete).result().class, Some(Class::Fast));
+        assert_eq!(tried("writesame", 1.0, End::Complete).result().class, Some(Class::Slow));
+    }
+}

@@ -1,0 +1,199 @@
+//! What a test will use: which bytes, which journal, which deadline, how much. Reads only.
+
+use crate::device::{Device, Kind};
+use crate::error::{Error, Result};
+use crate::facts::Facts;
+use crate::machine::clock;
+use crate::machine::fs::location::{self, Place};
+use crate::machine::Roots;
+use crate::measure::deep;
+use crate::measure::journal::Header;
+use crate::measure::order::SCREENED;
+use crate::measure::plan::Plan;
+use crate::measure::scratch::Proof;
+use crate::measure::trial::SEGMENTS;
+use crate::policy::Policy;
+use crate::protocol::modes;
+use crate::protocol::{deadline, Request};
+use crate::terms::{Method, ZeroingMode};
+use crate::units::{Nanos, MIB};
+use crate::verdict::limit_rules::GRANULARITY_LARGE;
+use std::path::{Path, PathBuf};
+
+/// Bytes of one journalled span: one read, one append.
+const SPAN: u64 = 4 * MIB;
+
+/// Everything that is settled before anything is written.
+pub(crate) struct Prepared {
+    /// Of the run.
+    pub(crate) plan: Plan,
+    /// The journal's directory.
+    pub(crate) journal: PathBuf,
+    /// Where that lies, in words.
+    pub(crate) place: String,
+    /// Until a call counts as not answered.
+    pub(crate) deadline: Nanos,
+    /// `--tune`: the values of `zeroing_mode` that are tried; empty where that was not asked for.
+    pub(crate) modes: Vec<&'static str>,
+    /// The `zeroing_mode` that the policy wishes for.
+    pub(crate) wished_mode: Option<ZeroingMode>,
+    /// `--deep`.
+    pub(crate) deep: Option<deep::Plan>,
+    /// `--interference`.
+    pub(crate) interference: bool,
+    /// Bytes that are journalled, from the plan's first on.
+    pub(crate) journalled: u64,
+}
+
+/// What is to be done.
+pub(crate) enum Intended {
+    /// A test.
+    Test(Box<Prepared>),
+    /// None: the deallocation granularity is too large for range and budget. In words.
+    TooCoarse(String),
+}
+
+/// Settles it, or says why nothing is tested.
+pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Policy, proof: &Proof) -> Result<Intended> {
+    let not_safe = |why: String| Error::NotSafe { device: facts.device.node(), why };
+    let modes = if request.tune { modes::candidates(facts) } else { Vec::new() };
+    if request.tune && modes.is_empty() {
+        return Err(Error::Usage(format!(
+            "{} claims no zeroing_mode that could be tried (only SCSI disks with a zeroing offload have any); leave out --tune",
+            facts.device.node()
+        )));
+    }
+    // Of several modes each gets its part.
+    let max_bytes = request.max_bytes / modes.len().max(1) as u64;
+    let unit = Plan::unit(&proof.range, granularity(facts));
+    let (start, length) = match Plan::span(&proof.range, unit, proof.limit, max_bytes) {
+        Ok(span) => span,
+        // With a small granularity it is the request that is too small.
+        Err(why) if unit > GRANULARITY_LARGE => return Ok(Intended::TooCoarse(why)),
+        Err(why) => return Err(not_safe(format!("{why}; give a larger scratch or --max-bytes"))),
+    };
+    let journal = request.journal.clone().unwrap_or_else(|| roots.var().join("journal"));
+    let place = journal_allowed(roots, &journal, request.journal.is_some(), &facts.device).map_err(not_safe)?;
+    let plan = Plan {
+        seed: clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e))?,
+        unit,
+        start,
+        length,
+        fast_ratio: policy.fast_ratio,
+        max_bytes: request.max_bytes,
+        max_time: Nanos::from_secs(request.max_seconds),
+        not_tried: not_tried(facts),
+        first_trial: 0,
+        screened: SCREENED,
+    };
+    let limit = facts.queue.write_zeroes_max.get().unwrap_or(0);
+    let deep = request.deep.then(|| deep::Plan::of(&proof.range, start, unit, proof.limit, limit));
+    // The longest call decides.
+    let longest = deep.and_then(|d| d.command).unwrap_or(0).max(length / SEGMENTS);
+    let own = || deadline::of(&roots.system, facts, longest);
+    let deadline = request.deadline.map_or_else(own, Nanos::from_secs);
+    let journalled = deep.map_or(0, |d| d.length).max(length);
+    let interference = request.interference;
+    let wished_mode = policy.zeroing_mode.as_ref().map(|wish| wish.value);
+    let prepared = Prepared { plan, journal, place, deadline, modes, wished_mode, deep, interference, journalled };
+    Ok(Intended::Test(Box::new(prepared)))
+}
+
+/// Methods that the run leaves out, and why.
+fn not_tried(facts: &Facts) -> Vec<(Method, String)> {
+    let mut out = Vec::new();
+    match facts.queue.unmap.get() {
+        None => out.push((
+            Method::WriteZeroes,
+            "not tried: this kernel has no FALLOC_FL_WRITE_ZEROES (before 6.17)".to_owned(),
+        )),
+        Some(0) => out.push((Method::WriteZeroes, "gated".to_owned())),
+        Some(_) => {}
+    }
+    if facts.device.kind == Kind::Loop {
+        // loop hands these on as FALLOC_FL_ZERO_RANGE, and one that the backing file refuses (tmpfs has none) makes the
+        // block layer withdraw the offload until the loop device is set up anew.
+        let why = "not tried: a backing file without FALLOC_FL_ZERO_RANGE refuses it, and the kernel then withdraws the offload";
+        out.extend([Method::ZeroRange, Method::BlkZeroOut].map(|method| (method, why.to_owned())));
+    }
+    out
+}
+
+/// What the device deallocates at once, in bytes; 0 where it does not say.
+pub(crate) fn granularity(facts: &Facts) -> u64 {
+    facts.queue.discard_granularity.get().unwrap_or(0)
+}
+
+/// The proof and the plan, for a dry run.
+pub(crate) fn lines(request: &Request, proof: &Proof, intended: &Intended) -> Vec<String> {
+    let mut lines = proof.checks.clone();
+    let Prepared { plan, journal, place, deadline, modes, deep, journalled, .. } = match intended {
+        Intended::Test(prepared) => &**prepared,
+        Intended::TooCoarse(why) => {
+            lines.push(format!("would test nothing and answer unknown, granularity-large: {why}"));
+            return lines;
+        }
+    };
+    lines.extend([
+        format!("would use bytes {}+{} of {} in {SEGMENTS} segments", plan.start, plan.length, proof.range.node),
+        format!("would journal {journalled} bytes from there in {} ({place})", journal.display()),
+        format!("would write at most {} bytes in pairs, for at most {} s", request.max_bytes, request.max_seconds),
+        format!("would take a call as not answered after {:.0} s", deadline.as_secs_f64()),
+    ]);
+    if !modes.is_empty() {
+        lines.push(format!("would try zeroing_mode {}, each for its part of the budget", modes.join(", ")));
+    }
+    if let Some(deep) = deep {
+        let command = deep.command.map_or_else(
+            || "no command over 65536 blocks: limit or range do not allow one".to_owned(),
+            |bytes| format!("one command of {bytes} bytes"),
+        );
+        lines.push(format!("would write and zero {} bytes at a stretch; {command}", deep.length));
+    }
+    lines
+}
+
+/// The head of the journal.
+pub(crate) fn header(roots: &Roots, facts: &Facts, proof: &Proof, prepared: &Prepared) -> Header {
+    let (range, plan, length) = (&proof.range, &prepared.plan, prepared.journalled);
+    let spans = (0..length.div_ceil(SPAN)).map(|i| (plan.start + i * SPAN, SPAN.min(length - i * SPAN))).collect();
+    Header {
+        seed: plan.seed,
+        at: clock::now_utc(),
+        boot_id: clock::boot_id(&roots.system),
+        device: facts.device.name.clone(),
+        identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
+        diskseq: proof.disk.diskseq,
+        size_bytes: proof.disk.size,
+        logical_block: proof.disk.logical_block,
+        node_offset: range.node_offset,
+        node_length: proof.partition.map(|_| range.length),
+        partition: proof.partition.map(|(number, _)| number),
+        temporary: proof.partition.is_some_and(|(_, made)| made),
+        spans,
+        thin: proof.thin,
+    }
+}
+
+/// Whether a journal may lie in a directory; gives where that is, in words.
+fn journal_allowed(roots: &Roots, dir: &Path, named: bool, device: &Device) -> std::result::Result<String, String> {
+    match location::of(&roots.system, dir) {
+        Place::Devices(names) if names.contains(&device.name) => Err(format!(
+            "the journal {} lies on the device itself; name another place with --journal DIR",
+            dir.display()
+        )),
+        Place::Devices(names) => Ok(format!("on {}", names.join(", "))),
+        Place::Elsewhere(kind) => Ok(format!("on {kind}")),
+        Place::Memory if named => Ok("in memory: a power cut loses the content".to_owned()),
+        Place::Memory => Err(format!(
+            "the journal {} would lie in memory, where a power cut loses the content; accept that with --journal {}",
+            dir.display(),
+            dir.display()
+        )),
+        Place::Unknown(why) if named => Ok(format!("it cannot be told on what: {why}")),
+        Place::Unknown(why) => Err(format!(
+            "it cannot be told on which device the journal {} lies ({why}); name a safe place with --journal DIR",
+            dir.display()
+        )),
+    }
+}

@@ -1,0 +1,206 @@
+//! From what a run gave to what is kept: classes, rates, hints, findings. Pure.
+
+use crate::facts::Facts;
+use crate::measure::outcome::{End, MethodRun, Outcome};
+use crate::measure::stats::{self, Decision};
+use crate::policy::Policy;
+use crate::terms::{Class, FindingCode, Method};
+use crate::units::{human_bytes, rate};
+use crate::verdict::fingerprint;
+use crate::verdict::measurement::{
+    Deep, Hints, Interference, Measurement, MethodResult, ModeResult, RecordedHazard, Speedup, TestFinding, FORMAT,
+};
+
+/// What the run was made under.
+#[derive(Debug, Clone, Default)]
+pub struct Conditions {
+    /// When it began, RFC 3339.
+    pub at: String,
+    /// The kind of scratch.
+    pub scratch: String,
+    /// The proof.
+    pub proof: Vec<String>,
+    /// Offsets were multiples of this.
+    pub unit: u64,
+    /// From this ratio on zeroing is fast.
+    pub fast_ratio: f64,
+    /// Bytes written besides the run's own: the put-back.
+    pub put_back: u64,
+    /// Findings besides the run's own.
+    pub found: Vec<TestFinding>,
+    /// `--tune`: the modes that were tried.
+    pub modes: Vec<ModeResult>,
+    /// The best of them, under which the numbers were taken.
+    pub zeroing_mode: Option<String>,
+    /// `--interference`.
+    pub interference: Option<Interference>,
+    /// `--deep`.
+    pub deep: Option<Deep>,
+}
+
+impl Conditions {
+    /// Of what is kept although no test was made: when, where (or `dir`), and the checks.
+    pub fn without_test(at: String, scratch: &str, proof: Vec<String>) -> Conditions {
+        Conditions {
+            at,
+            scratch: scratch.to_owned(),
+            proof,
+            fast_ratio: Policy::default().fast_ratio,
+            ..Conditions::default()
+        }
+    }
+}
+
+/// A measurement with nothing in it yet.
+pub fn blank(facts: &Facts, conditions: &Conditions) -> Measurement {
+    let tuned = conditions.zeroing_mode.as_ref().map(|mode| fingerprint::in_mode(facts, mode));
+    let facts = tuned.as_ref().unwrap_or(facts);
+    let of = fingerprint::lines(facts);
+    Measurement {
+        format: FORMAT,
+        identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
+        diskseq: facts.names.diskseq.get(),
+        at: conditions.at.clone(),
+        kernel: facts.kernel.known().cloned().unwrap_or_default(),
+        fingerprint: fingerprint::digest(&of),
+        fingerprint_of: of,
+        class: Class::Unknown,
+        method: None,
+        zeroes_verified: false,
+        zero_bytes_per_second: None,
+        write_bytes_per_second: None,
+        overwrite_after_zero_bytes_per_second: None,
+        speedup: None,
+        fast_ratio: conditions.fast_ratio,
+        methods: Vec::new(),
+        hints: Hints::default(),
+        zeroing_mode: conditions.zeroing_mode.clone(),
+        modes: conditions.modes.clone(),
+        hazard: None,
+        findings: Vec::new(),
+        limits: fingerprint::limits(facts),
+        trials: 0,
+        segment_bytes: 0,
+        bytes_written: 0,
+        seconds: 0.0,
+        baseline: "incompressible".to_owned(),
+        scratch: conditions.scratch.clone(),
+        proof: conditions.proof.clone(),
+        overwrite: None,
+        interference: None,
+        deep: None,
+        inconclusive: None,
+    }
+}
+
+/// What is kept of a run.
+pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurement {
+    let mut m = blank(facts, conditions);
+    m.method = Some(Method::PunchHole);
+    m.trials = u32::try_from(run.pairs.len()).unwrap_or(u32::MAX);
+    m.segment_bytes = run.segment;
+    m.bytes_written = run.bytes_written + conditions.put_back;
+    m.seconds = run.took.as_secs_f64();
+    if run.zero_baseline {
+        m.baseline = "zeroes".to_owned();
+    }
+    m.write_bytes_per_second = rate(run.written.0, run.written.1);
+    m.overwrite_after_zero_bytes_per_second = rate(run.overwritten.0, run.overwritten.1);
+    let deciding = run.methods.iter().find(|r| r.method == Method::PunchHole);
+    m.zero_bytes_per_second = deciding.and_then(|r| rate(r.zeroed.0, r.zeroed.1));
+    m.zeroes_verified = deciding.is_some_and(|r| r.verified == Some(true)) && !matches!(run.end, End::Wrong(_));
+    m.speedup = run.pairs.median().filter(|r| r.is_finite()).map(|median| {
+        let interval = run.pairs.interval();
+        let finite = |e: Option<f64>| e.filter(|e| e.is_finite());
+        Speedup { median, low: finite(interval.low), high: finite(interval.high), confidence: interval.confidence }
+    });
+    m.hints = hints(run, conditions.unit);
+    m.inconclusive = run.inconclusive.map(str::to_owned);
+    (m.interference, m.deep) = (conditions.interference, conditions.deep.clone());
+    m.findings = findings(run);
+    conditions.found.iter().for_each(|f| add_finding(&mut m.findings, f.code, &f.text));
+    m.class = class(run, &mut m);
+    if let Some(text) = past_cache(&m) {
+        add_finding(&mut m.findings, FindingCode::DeferredCost, &text);
+    }
+    m.methods = run.methods.iter().map(|r| method(r, m.class)).collect();
+    m
+}
+
+/// A long span that is not faster by zeroing although the pairs are: what they saved was a cache's.
+fn past_cache(m: &Measurement) -> Option<String> {
+    let deep = m.deep.as_ref().filter(|_| m.class == Class::Fast)?;
+    let ratio = deep.ratio.filter(|r| *r < m.fast_ratio)?;
+    let bytes = human_bytes(deep.bytes);
+    Some(format!("over {bytes} at a stretch zeroing is only {ratio:.1} times as fast as writing"))
+}
+
+/// The class by what happened, then by the numbers.
+fn class(run: &Outcome, m: &mut Measurement) -> Class {
+    match &run.end {
+        End::Wrong(wrong) => {
+            m.hazard =
+                Some(RecordedHazard { hazard: wrong.hazard, method: Some(wrong.method), text: wrong.text.clone() });
+            return Class::Broken;
+        }
+        End::NotSupported => return Class::None,
+        End::Failed(operation, error) => m.inconclusive = Some(format!("{operation}: {error}")),
+        End::Complete => {}
+    }
+    match run.pairs.decision() {
+        // Median and pooled ratio on different sides: rare long stalls dominate the total, and no class is safe to name.
+        Decision::Above | Decision::Below if run.pairs.stall_dominated() => {
+            let text = "a few slow calls dominate the total time: median and pooled ratio fall on different sides";
+            m.findings.push(TestFinding { code: FindingCode::StallDominated, text: text.to_owned() });
+            m.inconclusive = Some(text.to_owned());
+            Class::Unknown
+        }
+        Decision::Above => Class::Fast,
+        Decision::Below => Class::Slow,
+        Decision::Open => Class::Unknown,
+    }
+}
+
+fn method(run: &MethodRun, class: Class) -> MethodResult {
+    MethodResult {
+        method: run.method,
+        class: (run.method == Method::PunchHole).then_some(class),
+        zero_bytes_per_second: rate(run.zeroed.0, run.zeroed.1),
+        error: run.error.clone(),
+        verified: run.verified,
+    }
+}
+
+fn hints(run: &Outcome, unit: u64) -> Hints {
+    let zero = stats::fit_cost(&run.zero_ladder);
+    let write = stats::fit_cost(&run.write_ladder);
+    Hints {
+        alignment_bytes: Some(unit),
+        chunk_bytes: zero.map(|cost| stats::chunk_bytes(cost, unit, run.segment)),
+        break_even_bytes: zero.zip(write).and_then(|(z, w)| stats::break_even_bytes(z, w)),
+    }
+}
+
+/// One finding a code: readers look for the first.
+fn add_finding(found: &mut Vec<TestFinding>, code: FindingCode, text: &str) {
+    match found.iter_mut().find(|f| f.code == code) {
+        Some(f) => f.text = format!("{}; {text}", f.text),
+        None => found.push(TestFinding { code, text: text.to_owned() }),
+    }
+}
+
+fn findings(run: &Outcome) -> Vec<TestFinding> {
+    let mut found = Vec::new();
+    run.changed_limits.iter().for_each(|line| add_finding(&mut found, FindingCode::LimitsChangedByTest, line));
+    if let Some((punch, zeroes)) = run.disagreement() {
+        let text = format!("punch-hole is {punch:.2} times as fast as writing, write-zeroes {zeroes:.2} times");
+        found.push(TestFinding { code: FindingCode::MethodsDisagree, text });
+    }
+    if let Some(times) = run.deferred_cost() {
+        let text = format!(
+            "zeroing and then writing takes {times:.1} times as long as writing twice: what zeroing saves, the next write pays"
+        );
+        found.push(TestFinding { code: FindingCode::DeferredCost, text });
+    }
+    found
+}

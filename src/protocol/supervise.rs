@@ -1,0 +1,245 @@
+//! What accompanies the run: it counts bytes, reads limits, tells the caller how far it is, and stops at an interrupt or
+//! where the device calls attention to its pool.
+//!
+//! Decides nothing about the device. After that no further act begins, save a zeroing that is due: its refusal would pass
+//! for the device's answer. The put-back goes past all this, to the port itself.
+
+use crate::device::Device;
+use crate::facts::Facts;
+use crate::machine::fs::root::Root;
+use crate::machine::interrupt::Interrupt;
+use crate::machine::port::{
+    Act, ActError, AskError, Attention as Call, Done, Port, Question, ScratchRange, Timed, TunablePath,
+};
+use crate::measure::stats::Sequential;
+use crate::measure::trial::Watch;
+use crate::units::Nanos;
+use rustix::io::Errno;
+use std::cell::{Cell, RefCell};
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Progress {
+    /// Bytes written or zeroed so far.
+    pub bytes: u64,
+    /// Time since the run began.
+    pub elapsed: Nanos,
+    /// What is left of the time budget: it takes no longer than this.
+    pub at_most: Nanos,
+    /// The last pair that was done.
+    pub pair: Option<Pair>,
+}
+
+/// One pair, and what the pairs say so far.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Its write.
+    pub write: Nanos,
+    /// Its zeroing.
+    pub zero: Nanos,
+    /// Median of the ratios so far.
+    pub median: Option<f64>,
+    /// The interval so far.
+    pub low: Option<f64>,
+    /// See above.
+    pub high: Option<f64>,
+}
+
+/// Who is told.
+pub trait Listener {
+    /// A remark, one line.
+    fn remark(&mut self, text: &str);
+    /// A part of the test begins.
+    fn step(&mut self, _: &str) {}
+    /// A pair is done.
+    fn pair(&mut self, _: &Pair) {}
+    /// An act is done.
+    fn progress(&mut self, _: &Progress) {}
+}
+
+impl<F: FnMut(&str)> Listener for F {
+    fn remark(&mut self, text: &str) {
+        self(text);
+    }
+}
+
+/// Shared by the two sides of a run: its port and its watch.
+pub(crate) struct Attendant<'a> {
+    root: &'a Root,
+    facts: &'a Facts,
+    interrupt: &'a Interrupt,
+    max_time: Nanos,
+    listener: RefCell<&'a mut dyn Listener>,
+    progress: Cell<Progress>,
+    out_of_space: RefCell<Option<String>>,
+    /// What the device called attention to, and during which act.
+    attention: RefCell<Option<(String, Call)>>,
+}
+
+impl<'a> Attendant<'a> {
+    pub(crate) fn new(
+        root: &'a Root,
+        facts: &'a Facts,
+        interrupt: &'a Interrupt,
+        max_time: Nanos,
+        listener: &'a mut dyn Listener,
+    ) -> Self {
+        let progress = Progress { at_most: max_time, ..Progress::default() };
+        let (listener, progress) = (RefCell::new(listener), Cell::new(progress));
+        let (out_of_space, attention) = (RefCell::default(), RefCell::default());
+        Attendant { root, facts, interrupt, max_time, listener, progress, out_of_space, attention }
+    }
+
+    /// What was being done when the device had no space left.
+    pub(crate) fn out_of_space(&self) -> Option<String> {
+        self.out_of_space.take()
+    }
+
+    /// What the device called attention to, and during which act.
+    pub(crate) fn attention(&self) -> Option<(String, Call)> {
+        self.attention.take()
+    }
+
+    /// Whether nothing more is to begin.
+    fn stops(&self) -> bool {
+        self.interrupt.seen() || self.attention.borrow().is_some()
+    }
+
+    /// An act over so many bytes is done.
+    fn done(&self, bytes: u64, elapsed: Nanos) {
+        let mut now = self.progress.get();
+        now.bytes += bytes;
+        now.elapsed = elapsed;
+        now.at_most = Nanos(self.max_time.0.saturating_sub(elapsed.0));
+        self.progress.set(now);
+        self.listener.borrow_mut().progress(&now);
+    }
+}
+
+/// The run's watch.
+pub(crate) struct Attention<'a>(pub(crate) &'a Attendant<'a>);
+
+impl Watch for Attention<'_> {
+    fn limits(&mut self) -> Vec<String> {
+        self.0.facts.limit_lines(self.0.root)
+    }
+
+    fn pair(&mut self, number: usize, write: Nanos, zero: Nanos, so_far: &Sequential) {
+        let interval = so_far.interval();
+        let pair = Pair { number, write, zero, median: so_far.median(), low: interval.low, high: interval.high };
+        self.0.progress.set(Progress { pair: Some(pair), ..self.0.progress.get() });
+        self.0.listener.borrow_mut().pair(&pair);
+    }
+
+    fn stop(&mut self) -> bool {
+        self.0.stops()
+    }
+}
+
+/// The run's port: the real one, until an interrupt.
+pub(crate) struct Attended<'a> {
+    attendant: &'a Attendant<'a>,
+    port: &'a mut dyn Port,
+    start: Nanos,
+}
+
+impl<'a> Attended<'a> {
+    pub(crate) fn new(attendant: &'a Attendant<'a>, port: &'a mut dyn Port) -> Self {
+        let start = port.now();
+        Attended { attendant, port, start }
+    }
+}
+
+impl Port for Attended<'_> {
+    fn ask(&mut self, device: &Device, question: Question) -> Result<Vec<u8>, AskError> {
+        self.port.ask(device, question)
+    }
+
+    fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>> {
+        let zeroing = matches!(act, Act::Zero { .. });
+        if self.attendant.stops() && !zeroing {
+            return Timed { took: Nanos(0), value: Err(ActError::NotAllowed("interrupted".to_owned())) };
+        }
+        let timed = self.port.act(range, act);
+        if let Some(what) = self.port.attention() {
+            self.attendant.attention.borrow_mut().get_or_insert_with(|| (described(act), what));
+        }
+        if timed.value == Err(ActError::Os(Errno::NOSPC.raw_os_error())) {
+            *self.attendant.out_of_space.borrow_mut() = Some(described(act));
+        }
+        let bytes = match act {
+            Act::Write { length, .. } | Act::Zero { length, .. } if timed.value.is_ok() => *length,
+            _ => 0,
+        };
+        self.attendant.done(bytes, self.port.now().since(self.start));
+        timed
+    }
+
+    fn set(&mut self, device: &Device, path: &TunablePath, value: &str) -> Result<(), ActError> {
+        self.port.set(device, path, value)
+    }
+
+    fn now(&self) -> Nanos {
+        self.port.now()
+    }
+}
+
+fn described(act: &Act) -> String {
+    match act {
+        Act::Zero { method, offset, length } => format!("{method} of {length} bytes at byte {offset}"),
+        Act::Write { offset, .. } | Act::PutBack { offset, .. } => format!("write at byte {offset}"),
+        _ => "act".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::simulated::{Model, SimulatedPort};
+    use crate::measure::outcome::End;
+    use crate::measure::plan::Plan;
+    use crate::measure::scratch::simulated;
+    use crate::measure::trial;
+    use crate::units::MIB;
+
+    /// A run on a device that calls at this act; what the run and the attendant say, and how many acts there were.
+    fn run(threshold_at: Option<u64>) -> (trial::Outcome, Option<(String, Call)>, u64) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::open(dir.path()).unwrap();
+        let mut port = SimulatedPort::new(Model::steady(8_000_000, 1_000_000), vec![7; MIB as usize], 1);
+        let facts = crate::facts::testing::with("sda", &[]);
+        port.threshold_at = threshold_at;
+        let (interrupt, mut listener) = (Interrupt::default(), |_: &str| {});
+        let attendant = Attendant::new(&root, &facts, &interrupt, Nanos::from_secs(60), &mut listener);
+        let plan = Plan {
+            seed: 7,
+            unit: 4096,
+            start: 0,
+            length: MIB,
+            fast_ratio: 2.0,
+            max_bytes: 8 * MIB,
+            max_time: Nanos::from_secs(60),
+            not_tried: Vec::new(),
+            first_trial: 0,
+            screened: crate::measure::order::SCREENED,
+        };
+        let outcome =
+            trial::run(&mut Attended::new(&attendant, &mut port), &simulated(MIB), &plan, &mut Attention(&attendant));
+        (outcome, attendant.attention(), port.acts())
+    }
+
+    #[test]
+    fn a_threshold_stops_the_run_whenever_it_is_called() {
+        let (whole, none, acts) = run(None);
+        assert_eq!((whole.end, none), (End::Complete, None));
+        for at in 1..=acts {
+            let (outcome, called, did) = run(Some(at));
+            assert_eq!(called.map(|(_, what)| what), Some(Call::ThinThreshold), "{at}");
+            // The zeroing that was due in the same pair, at most.
+            assert!(did <= at + 1, "{at}: {did}");
+            assert!(!matches!(outcome.end, End::Wrong(_) | End::NotSupported), "{at}: {:?}", outcome.end);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The answer where there can be no test: the deallocation granularity is too large for range and budget. Writes nothing to
+//! the device. It is kept, where nothing better is, so that nobody asks for the same test at each event.
+//!
+//! The finding is not made here: `granularity-large` follows from the limit itself, in every verdict of the device.
+
+use crate::assess::document::Document;
+use crate::error::Result;
+use crate::machine::clock;
+use crate::protocol::result::{self, Conditions};
+use crate::protocol::supervise::Listener;
+use crate::protocol::Subject;
+use crate::store::measurements;
+use crate::store::published;
+use crate::verdict::fingerprint;
+
+/// Keeps and publishes it.
+pub(crate) fn answer(on: Subject<'_>, why: &str, listener: &mut dyn Listener) -> Result<Box<Document>> {
+    let Subject { roots, facts, proof, .. } = on;
+    let before = measurements::load(roots, facts)?;
+    let holds = before.as_ref().filter(|m| fingerprint::changes(m, facts).is_empty());
+    let known = holds.is_some_and(|m| m.is_without_test() && m.inconclusive.as_deref() == Some(why));
+    let better = holds.is_some_and(|m| !m.is_without_test()) || before.as_ref().is_some_and(|m| m.hazard.is_some());
+    let mut remark = |text: &str| listener.remark(text);
+    if known || better {
+        if better {
+            remark(&format!("{}: not tested: {why}; what was known of it stays", facts.device.node()));
+        }
+        // Nothing has changed, so no event: one would ask for this test again where a policy wants it automatic.
+        return published::anew(roots, &facts.device, &mut remark).map(Box::new);
+    }
+    let conditions = Conditions::without_test(clock::now_utc(), proof.kind, proof.checks.clone());
+    let mut m = result::blank(facts, &conditions);
+    m.inconclusive = Some(why.to_owned());
+    m.overwrite = before.and_then(|m| m.overwrite);
+    measurements::save(roots, facts, &m)?;
+    published::with_event(roots, &facts.device, &mut remark).map(Box::new)
+}

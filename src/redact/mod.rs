@@ -1,0 +1,6 @@
+//! What a recording may show.
+
+pub mod hide;
+pub mod pages;
+pub mod rules;
+pub mod secrets;

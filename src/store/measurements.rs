@@ -1,0 +1,87 @@
+//! Kept measurements: `/etc/zerocap/devices/<identity>.json`, and for a device without an identity
+//! `/run/zerocap/kept/<major>:<minor>.json` with its diskseq, which does not outlive the device.
+
+use crate::device::{display, Identity};
+use crate::error::{Error, Result};
+use crate::facts::Facts;
+use crate::machine::fs::durable::{Durable, LiveDurable};
+use crate::machine::Roots;
+use crate::verdict::measurement::FORMAT;
+use crate::verdict::Measurement;
+use serde_json::Value;
+
+/// Where a device's measurement is kept: the directory, and the file's name; `None` where the device has neither an
+/// identity nor a number.
+pub(crate) fn place(roots: &Roots, facts: &Facts) -> Option<(LiveDurable, String)> {
+    match (&facts.names.identity, facts.device.devnum) {
+        (Some(identity), _) => {
+            Some((LiveDurable::new(roots.devices(), 0o644), format!("{}.json", identity.file_name())))
+        }
+        (None, Some(devnum)) => {
+            Some((LiveDurable::volatile(roots.run().join("kept"), 0o644), format!("{devnum}.json")))
+        }
+        (None, None) => None,
+    }
+}
+
+/// The kept measurement of a device. A file that makes no sense, or is of another device, is an error that names it.
+pub fn load(roots: &Roots, facts: &Facts) -> Result<Option<Measurement>> {
+    let Some((files, name)) = place(roots, facts) else { return Ok(None) };
+    let Some(bytes) = files.read(&name)? else { return Ok(None) };
+    let malformed = |what: String| Error::Malformed { path: files.shown(&name).display().to_string(), what };
+    let kept = parse(&bytes).map_err(malformed)?;
+    let identity = facts.names.identity.as_ref().map(|i| i.as_str().to_owned());
+    if kept.identity != identity {
+        return Err(malformed("it was kept for a device of another identity; remove it".to_owned()));
+    }
+    // Without an identity the number alone is reused by the next device; the diskseq never is.
+    if identity.is_none() && (kept.diskseq.is_none() || kept.diskseq != facts.names.diskseq.get()) {
+        return Ok(None);
+    }
+    Ok(Some(kept))
+}
+
+/// What stands in a kept file; the error says why it cannot be used and what to do.
+fn parse(bytes: &[u8]) -> std::result::Result<Measurement, String> {
+    let kept: Measurement = serde_json::from_slice(bytes)
+        .and_then(|tree| serde_json::from_value(printable(tree)))
+        .map_err(|e| format!("not a kept measurement ({e}); remove it or measure again"))?;
+    if kept.format != FORMAT {
+        return Err(format!("format {} is not {FORMAT}; measure again", kept.format));
+    }
+    match kept.contradiction() {
+        Some(what) => Err(format!("it contradicts itself ({what}); remove it or measure again")),
+        None => Ok(kept),
+    }
+}
+
+/// A kept file by its name, for lists: as [`load`] takes it for the device of that identity, which need not be there.
+pub fn listed(files: &dyn Durable, name: &str) -> std::result::Result<Measurement, String> {
+    let bytes = files.read(name).map_err(|e| e.to_string())?.ok_or("a link to nothing; remove it")?;
+    let kept = parse(&bytes)?;
+    let own = kept.identity.as_deref().map(|i| format!("{}.json", Identity::file_name_of(i)));
+    if own.as_deref() != Some(name) {
+        return Err("it was kept for a device of another identity; remove it".to_owned());
+    }
+    Ok(kept)
+}
+
+/// Keeps a measurement. Gives the file it is in.
+pub fn save(roots: &Roots, facts: &Facts, measurement: &Measurement) -> Result<Option<std::path::PathBuf>> {
+    let Some((mut files, name)) = place(roots, facts) else { return Ok(None) };
+    let path = files.shown(&name);
+    let mut bytes = serde_json::to_vec_pretty(measurement).map_err(|e| Error::file(&path, "write", e))?;
+    bytes.push(b'\n');
+    files.replace(&name, &bytes)?;
+    Ok(Some(path))
+}
+
+/// The tree with every text in it printable: it goes to terminals, logs and documents.
+fn printable(tree: Value) -> Value {
+    match tree {
+        Value::String(s) => Value::String(display::printable(s)),
+        Value::Array(items) => items.into_iter().map(printable).collect(),
+        Value::Object(members) => members.into_iter().map(|(k, v)| (display::printable(k), printable(v))).collect(),
+        other => other,
+    }
+}

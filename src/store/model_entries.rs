@@ -1,0 +1,160 @@
+//! Model entries: what was measured on other devices of the same model and firmware, from hwdb through the rule
+//! (`ZEROCAP_MODEL_*`), and the entry that measured devices give.
+
+use crate::device::display::escape_str;
+use crate::device::{Device, Kind};
+use crate::facts::Facts;
+use crate::machine::udev;
+use crate::machine::Roots;
+use crate::terms::Class;
+use crate::verdict::ModelEntry;
+use std::collections::BTreeMap;
+
+/// The property of the class.
+const CLASS: &str = "ZEROCAP_MODEL_CLASS";
+/// The property that tells on how many devices it was measured.
+const DEVICES: &str = "ZEROCAP_MODEL_DEVICES";
+
+/// The entry in a device's properties. Only a class that others can have measured counts; `none` and `unknown` say nothing.
+pub fn from_properties(get: impl Fn(&str) -> Option<String>) -> Option<ModelEntry> {
+    let class = get(CLASS)?.parse().ok().filter(|c| matches!(c, Class::Fast | Class::Slow | Class::Broken))?;
+    let devices: Option<u64> = get(DEVICES).and_then(|n| n.parse().ok());
+    let from = devices.map_or_else(|| "hwdb".to_owned(), |n| format!("hwdb, {n} devices"));
+    Some(ModelEntry { class, from })
+}
+
+/// The entry of a device, from udev's database or the recorded properties.
+pub fn known(roots: &Roots, facts: &Facts) -> Option<ModelEntry> {
+    // Nothing else has a model that the rule looks up.
+    if !matches!(facts.device.kind, Kind::Nvme | Kind::Scsi | Kind::Mmc) {
+        return None;
+    }
+    let properties = properties(roots, &facts.device);
+    from_properties(|name| properties.get(name).cloned())
+}
+
+/// udev's properties of a device.
+pub fn properties(roots: &Roots, device: &Device) -> BTreeMap<String, String> {
+    if roots.is_live() {
+        return udev::properties(&device.name);
+    }
+    let text = roots.system.text(&format!("udev/{}", device.name));
+    let pairs = text.known().into_iter().flat_map(|t| t.lines()).filter_map(|l| l.split_once('='));
+    pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+/// One measured device, for an entry.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// The kernel's name of the device.
+    pub device: String,
+    /// `ID_MODEL` and `ID_REVISION`, as the rule looks them up.
+    pub model: (String, String),
+    /// Its class.
+    pub class: Class,
+    /// The median speedup.
+    pub speedup: Option<f64>,
+    /// The kernel it was measured under.
+    pub kernel: String,
+}
+
+/// Entries for hwdb, a record a model; what cannot become one stands in a comment.
+pub fn entries(samples: &[Sample]) -> String {
+    let mut models: BTreeMap<&(String, String), Vec<&Sample>> = BTreeMap::new();
+    samples.iter().for_each(|s| models.entry(&s.model).or_default().push(s));
+    let mut text = String::new();
+    for ((model, firmware), devices) in models {
+        let shown = match model.trim() {
+            // Without a model only the devices' own names tell which are meant.
+            "" => devices.iter().map(|d| escape_str(&d.device)).collect::<Vec<_>>().join(", "),
+            _ => format!("{} firmware {}", escape_str(model), escape_str(firmware)),
+        };
+        let class = devices[0].class;
+        if let Some(why) = unfit(model, firmware) {
+            text.push_str(&format!("# {shown}: no entry: {why}\n\n"));
+        } else if devices.iter().any(|d| d.class != class) {
+            text.push_str(&format!("# {shown}: no entry: its devices are of different classes\n\n"));
+        } else if !matches!(class, Class::Fast | Class::Slow) {
+            text.push_str(&format!(
+                "# {shown}: no entry: {class} is no property of a model; a rule in policy.d can say it\n\n"
+            ));
+        } else {
+            let mut kernels: Vec<String> = devices.iter().map(|d| escape_str(&d.kernel)).collect();
+            kernels.sort();
+            kernels.dedup();
+            text.push_str(&format!("# measured under {}\n", kernels.join(", ")));
+            text.push_str(&format!("zerocap:model:{model}:fw:{firmware}:\n {CLASS}={class}\n"));
+            text.push_str(&format!(" {DEVICES}={}\n", devices.len()));
+            let mut ratios: Vec<f64> = devices.iter().filter_map(|d| d.speedup).collect();
+            ratios.sort_by(f64::total_cmp);
+            if let Some(median) = ratios.get(ratios.len() / 2) {
+                text.push_str(&format!(" ZEROCAP_MODEL_SPEEDUP={median:.2}\n"));
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Why a name cannot stand in a match of hwdb: the rule looks up plain names only, and a match is a pattern.
+fn unfit(model: &str, firmware: &str) -> Option<&'static str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || " ._+/()-".contains(c);
+    match () {
+        () if model.trim().is_empty() => Some("udev gives it no ID_MODEL"),
+        () if !model.chars().all(plain) || !firmware.chars().all(plain) => {
+            Some("its name has characters that the rule does not look up")
+        }
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(model: &str, class: Class, speedup: f64) -> Sample {
+        let model = (model.to_owned(), "1.0".to_owned());
+        Sample { device: "sdx".to_owned(), model, class, speedup: Some(speedup), kernel: "7.3.4".to_owned() }
+    }
+
+    #[test]
+    fn an_entry_is_what_its_devices_agree_on() {
+        let text = entries(&[
+            sample("Disk A", Class::Fast, 3.0),
+            sample("Disk A", Class::Fast, 5.0),
+            sample("Disk B", Class::Fast, 3.0),
+            sample("Disk B", Class::Slow, 1.0),
+            sample("Disk C", Class::Broken, 1.0),
+            sample("", Class::Fast, 1.0),
+            sample("Disk*\n ZEROCAP_MODEL_CLASS=fast", Class::Fast, 1.0),
+        ]);
+        let lines: Vec<&str> = text.lines().filter(|l| !l.starts_with('#') && !l.is_empty()).collect();
+        assert_eq!(
+            lines,
+            [
+                "zerocap:model:Disk A:fw:1.0:",
+                " ZEROCAP_MODEL_CLASS=fast",
+                " ZEROCAP_MODEL_DEVICES=2",
+                " ZEROCAP_MODEL_SPEEDUP=5.00"
+            ]
+        );
+        assert!(text.contains("Disk B firmware 1.0: no entry: its devices are of different classes"), "{text}");
+        assert!(text.contains("Disk C firmware 1.0: no entry: broken"), "{text}");
+        assert!(text.contains("# sdx: no entry: udev gives it no ID_MODEL"), "{text}");
+        assert!(text.contains("Disk*\\x0a"), "{text}");
+    }
+
+    #[test]
+    fn an_entry_is_read_back() {
+        let get = |name: &str| match name {
+            CLASS => Some("fast".to_owned()),
+            DEVICES => Some("3".to_owned()),
+            _ => None,
+        };
+        let entry = from_properties(get).unwrap();
+        assert_eq!((entry.class, entry.from.as_str()), (Class::Fast, "hwdb, 3 devices"));
+        for class in ["unknown", "none", "", "FAST", "fast\n"] {
+            assert!(from_properties(|n| (n == CLASS).then(|| class.to_owned())).is_none(), "{class:?}");
+        }
+    }
+}
