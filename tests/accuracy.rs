@@ -8,7 +8,6 @@ mod sim;
 
 use zerocap::facts::Facts;
 use zerocap::machine::simulated::{Costs, Model, Noise as Disturbance, Writing, Zeroing};
-use zerocap::measure::recover::Outcome as Back;
 use zerocap::measure::stats::{Decision, Sequential, ALPHA};
 use zerocap::protocol::result;
 use zerocap::terms::{Class, Method};
@@ -282,8 +281,9 @@ fn naive(model: Model, seed: u64) -> bool {
 
 /// A whole test: the class, the pairs, the segments written, whether the interval holds the truth.
 fn whole(model: Model, truth: f64, seed: u64, facts: &Facts) -> (Class, usize, u64, bool) {
-    let (outcome, port, back, before) = sim::measured(model, seed, SEGMENT);
-    assert!(matches!(back, Ok(Back::Back(_))) && port.content == before, "{model:?}, {seed}: not as before");
+    let (stand, result, kept) = sim::measured(model, seed, SEGMENT);
+    assert!(result.is_ok() && stand.is_as_before(), "{model:?}, {seed}: {result:?}");
+    let (outcome, _) = kept.unwrap();
     let interval = outcome.pairs.interval();
     let covered = interval.low.is_none_or(|l| l <= truth * 1.001) && interval.high.is_none_or(|h| h >= truth * 0.999);
     let kept = result::of_run(facts, &sim::conditions(), &outcome);

@@ -13,7 +13,7 @@ use crate::machine::port::Port;
 use crate::machine::Roots;
 use crate::policy::Policy;
 use crate::store::applied_tunables;
-use crate::store::intents;
+use crate::store::intents::{self, Intents};
 use crate::store::measurements;
 use crate::store::model_entries;
 use crate::verdict::context::{self, Context, MemberView, ModelEntry};
@@ -165,7 +165,8 @@ impl Look<'_> {
 
 /// What an intent of another boot, not cleared up yet, says.
 fn interrupted(roots: &Roots, facts: &Facts) -> Option<String> {
-    let word = intents::of(roots, &intents::name(facts)).ok().flatten()?;
+    let word =
+        Intents::live(roots).of(&intents::name(facts.names.identity.as_ref(), facts.device.devnum)).ok().flatten()?;
     let now = crate::machine::clock::boot_id(&roots.system);
     (word.boot_id != now).then(|| format!("the test of {} was cut off; run `zerocap recover`", word.at))
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::{print, remark};
 use crate::error::{exit, Result};
-use crate::jobs::recover;
+use crate::jobs::recover::{self, Request};
 use crate::machine::Roots;
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,12 +16,26 @@ pub struct Recover {
     /// Where the journal lies, if the test was given --journal
     #[arg(long, value_name = "DIR")]
     journal: Option<PathBuf>,
+    /// Write the old content to FILE, and change nothing
+    #[arg(long, value_name = "FILE", conflicts_with = "give_up")]
+    export: Option<PathBuf>,
+    /// Drop what is left of a test: its journal and its intent; the device is not touched
+    #[arg(long, requires = "device")]
+    give_up: bool,
 }
 
 impl Recover {
     /// Runs the verb.
     pub fn run(&self, roots: &Roots) -> Result<u8> {
-        let reports = recover::run(roots, self.device.as_deref(), self.journal.clone())?;
+        let reports = recover::run(
+            roots,
+            &Request {
+                device: self.device.clone(),
+                journal: self.journal.clone(),
+                export: self.export.clone(),
+                give_up: self.give_up,
+            },
+        )?;
         let mut failed = 0;
         print(|out| {
             reports.iter().try_for_each(|(name, report)| match report {
@@ -33,10 +47,7 @@ impl Recover {
                 }
             })
         })?;
-        Ok(match failed {
-            0 => exit::OK,
-            n if n == reports.len() => exit::FAILURE,
-            _ => exit::SOME_FAILED,
-        })
+        // Whatever remains is a failure, also beside others that were cleared up.
+        Ok(if failed == 0 { exit::OK } else { exit::FAILURE })
     }
 }

@@ -15,10 +15,10 @@ impl Port for Silent {
         Err(AskError::NotAsked)
     }
     fn act(&mut self, _: &ScratchRange, _: &Act) -> Timed<Result<Done, ActError>> {
-        Timed { took: Nanos(0), value: Err(ActError::NotAllowed("no acts here".to_owned())) }
+        Timed { took: Nanos(0), value: Err(ActError::Refused("no acts here".to_owned())) }
     }
     fn set(&mut self, _: &Device, _: &TunablePath, _: &str) -> Result<(), ActError> {
-        Err(ActError::NotAllowed("no writes here".to_owned()))
+        Err(ActError::Refused("no writes here".to_owned()))
     }
     fn now(&self) -> Nanos {
         Nanos(0)

@@ -2,22 +2,29 @@
 //!
 //! This file is the order of the steps; each stands in a file of its own. Writes nothing to the device itself.
 
-use crate::assess;
-use crate::assess::policies;
-use crate::assess::stack_members;
+use crate::assess::{policies, stack_members};
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
 use crate::jobs::find;
+use crate::machine::block::devices;
+use crate::machine::block::hold::{Hold, LiveHold};
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::interrupt::Interrupt;
-use crate::machine::Roots;
-use crate::measure::scratch::{self, temporary, Known, Proof};
+use crate::machine::port::child::ChildPort;
+use crate::machine::{udev, Roots};
+use crate::measure::outcome::Outcome;
+use crate::measure::scratch::{self, temporary, Asked, Known, Proof};
+use crate::measure::trial;
 use crate::policy::{Measure, Policy};
-use crate::protocol::plan::{self, Intended};
+use crate::protocol::plan::{self, Intended, Prepared};
+use crate::protocol::result::{self, Conditions};
 use crate::protocol::supervise::Listener;
-use crate::protocol::{self, directory, untested, Subject};
-use crate::store::intents;
+use crate::protocol::{self, directory, untested, Machine, Subject};
+use crate::store::intents::{self, Intents};
+use crate::store::{measurements, published};
+use crate::terms::Class;
+use crate::verdict::measurement::TestFinding;
 
 pub use crate::protocol::{Answer, Request};
 
@@ -34,38 +41,119 @@ pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Res
     let (policy, problems) = policies::of(roots, &facts);
     problems.iter().for_each(|p| listener.remark(p));
     refuse_by_policy(&facts, &policy)?;
-    let name = intents::name(&facts);
-    refuse_after_cut(roots, &facts, &name)?;
+    let name = intents::name(facts.names.identity.as_ref(), device.devnum);
+    let mut intents = Intents::live(roots);
     if let Some(located) = directory::named(&request.place)? {
         if request.tune {
             return Err(Error::Usage(
                 "--tune tries a device's modes: name a scratch on the device, not a directory".to_owned(),
             ));
         }
-        return directory::run(roots, request, &facts, &name, &located, listener);
+        return directory::run(roots, request, &facts, &name, &located, &mut intents, listener);
     }
-    let known = known(roots, &facts, request.thin_ok)?;
     // From here on a signal does not end the process: there may be a partition, then content, to put back.
     let interrupt = Interrupt::watch().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
+    let mut hold = LiveHold::default();
+    let opened = protocol::begin(&mut hold, &mut intents, &device.node(), &name)?;
+    let known = known(roots, &facts, request.thin_ok)?;
     let mut ledger = ledger(roots);
     let ledger: Option<&mut dyn Durable> = if request.dry_run { None } else { Some(&mut ledger) };
-    let proof = scratch::prove(root, &device, &request.place, &known, ledger)?;
-    let result = plan::of(roots, request, &facts, &policy, &proof).and_then(|intended| {
-        if request.dry_run {
-            return Ok(Answer::Planned(plan::lines(request, &proof, &intended)));
+    let mut asked = Asked { root, hold: &mut hold, opened };
+    let proof = scratch::prove(&mut asked, &device, &request.place, &known, ledger)?;
+    let planned = plan::of(roots, request, &facts, &policy, &proof);
+    let tested = planned.and_then(|intended| match intended {
+        intended if request.dry_run => Ok(Some(Answer::Planned(plan::lines(request, &proof, &intended)))),
+        Intended::Test(prepared) => {
+            let on = Tested { roots, facts: &facts, name: &name, proof: &proof, prepared: &prepared };
+            run_test(&on, request, &mut hold, &mut intents, &interrupt, listener).map(|()| None)
         }
-        let (proof, interrupt) = (&proof, &interrupt);
-        // A mode that was tried may have taken others along.
-        let restore_limits = request.restore_limits || request.tune;
-        let on = Subject { roots, facts: &facts, name: &name, proof, interrupt, restore_limits };
-        match intended {
-            Intended::Test(prepared) => protocol::test(on, &prepared, listener),
-            Intended::TooCoarse(why) => untested::answer(on, &why, listener),
+        Intended::TooCoarse(why) => {
+            untested::answer(roots, &facts, &proof, &why, listener).map(Answer::Verdict).map(Some)
         }
-        .map(Answer::Verdict)
     });
-    drop_partition(roots, &proof, &mut |text| listener.remark(text));
-    result
+    drop_partition(roots, &mut hold, &proof, &mut |text| listener.remark(text));
+    hold.unlock();
+    intents.release(&name);
+    match tested? {
+        Some(answer) => Ok(answer),
+        None => published(roots, &facts, listener),
+    }
+}
+
+/// What a test works on, and with.
+struct Tested<'a> {
+    roots: &'a Roots,
+    facts: &'a Facts,
+    name: &'a str,
+    proof: &'a Proof,
+    prepared: &'a Prepared,
+}
+
+/// Runs the test on the device itself.
+fn run_test(
+    on: &Tested<'_>,
+    request: &Request,
+    hold: &mut LiveHold,
+    intents: &mut Intents,
+    interrupt: &Interrupt,
+    listener: &mut dyn Listener,
+) -> Result<()> {
+    let Tested { roots, facts, name, proof, prepared } = *on;
+    let mut port = ChildPort::new(prepared.deadline);
+    if proof.thin {
+        let devices = stack_members::addresses(roots, facts);
+        port.listen(devices).map_err(|e| Error::file("the kernel's events (netlink)", "listen to", e))?;
+    }
+    let mut files = LiveDurable::new(&prepared.journal, 0o600);
+    let mut machine = Machine { root: &roots.system, port: &mut port, hold, journal: &mut files, intents, interrupt };
+    // A mode that was tried may have taken others along.
+    let restore_limits = request.restore_limits || request.tune;
+    let subject = Subject { facts, name, proof, restore_limits };
+    let mut keep = |outcome: &Outcome, conditions: &Conditions| keep(roots, facts, prepared, outcome, conditions);
+    protocol::test(&mut machine, subject, prepared, listener, &mut keep)
+}
+
+/// Keeps what a run gave, beside what was known and still holds.
+fn keep(roots: &Roots, facts: &Facts, prepared: &Prepared, outcome: &Outcome, conditions: &Conditions) -> Result<()> {
+    let mut measurement = result::of_run(facts, conditions, outcome);
+    let now = facts.scsi().and_then(|s| s.zeroing_mode.known());
+    if let Some(before) = measurements::load(roots, facts).ok().flatten() {
+        // What can decide nothing takes no hazard back either.
+        if before.hazard.is_some()
+            && measurement.class == Class::Unknown
+            && u64::from(measurement.trials) < trial::LEAST_PAIRS
+        {
+            return Ok(());
+        }
+        // What was found in files of this device is not asked anew here.
+        measurement.overwrite = before.overwrite;
+        // A test in the mode that an earlier one chose speaks of that mode, which stays wanted.
+        if prepared.modes.is_empty() && before.zeroing_mode.as_ref().is_some_and(|mode| Some(mode) == now) {
+            (measurement.zeroing_mode, measurement.modes) = (before.zeroing_mode, before.modes);
+        }
+    }
+    // So does one in the mode that the policy wishes for: the rule leads back to it after every close.
+    if prepared.modes.is_empty() && prepared.wished_mode.is_some_and(|w| now.is_some_and(|m| m == w.as_str())) {
+        measurement.zeroing_mode = now.cloned();
+    }
+    measurements::save(roots, facts, &measurement).map(drop)
+}
+
+/// Publishes what is known now, and has udev look at the disk and its partitions.
+fn published(roots: &Roots, facts: &Facts, listener: &mut dyn Listener) -> Result<Answer> {
+    let mut remark = |text: &str| listener.remark(text);
+    let document = published::with_event(roots, &facts.device, &mut remark)?;
+    for partition in devices::partitions(&roots.system, &facts.device) {
+        if let Err(e) = udev::send_change(&partition.as_device(&facts.device)) {
+            remark(&e.to_string());
+        }
+    }
+    // A test that took the offload away leaves a device whose verdict no longer speaks of the test.
+    let kept = measurements::load(roots, facts).ok().flatten();
+    let found = kept.map(|m| m.findings).unwrap_or_default();
+    let told = |f: &&TestFinding| document.findings.iter().any(|told| told.code == f.code);
+    found.iter().filter(|f| !told(f)).for_each(|f| remark(&format!("{}: {}", f.code, f.text)));
+    Ok(Answer::Verdict(Box::new(document)))
 }
 
 fn refuse_by_policy(facts: &Facts, policy: &Policy) -> Result<()> {
@@ -78,23 +166,13 @@ fn refuse_by_policy(facts: &Facts, policy: &Policy) -> Result<()> {
     }
 }
 
-/// Refuses while an earlier test is not cleared up.
-fn refuse_after_cut(roots: &Roots, facts: &Facts, name: &str) -> Result<()> {
-    let Some(earlier) = intents::of(roots, name)? else { return Ok(()) };
-    let why = match earlier.left_behind {
-        Some(pid) => format!("an earlier test is still in flight (pid {pid}) or not cleared up; run `zerocap recover`"),
-        None => "an earlier test was cut off; run `zerocap recover` first".to_owned(),
-    };
-    Err(Error::NotSafe { device: facts.device.node(), why })
-}
-
 /// What the proof must know besides what it checks itself.
 pub fn known(roots: &Roots, facts: &Facts, thin_ok: bool) -> Result<Known> {
     Ok(Known {
         zoned: facts.queue.zoned.known().is_some_and(|z| z != "none"),
         read_only: facts.names.read_only.is(true),
         thin: stack_members::thin(roots, facts),
-        same_identity: assess::same_identity(roots, facts)?,
+        same_identity: crate::assess::same_identity(roots, facts)?,
         thin_ok,
         granularity: plan::granularity(facts),
     })
@@ -106,9 +184,9 @@ pub fn ledger(roots: &Roots) -> LiveDurable {
 }
 
 /// Takes the temporary partition away. A partition that a child still holds stays, and is named.
-pub fn drop_partition(roots: &Roots, proof: &Proof, remark: &mut dyn FnMut(&str)) {
+fn drop_partition(roots: &Roots, hold: &mut dyn Hold, proof: &Proof, remark: &mut dyn FnMut(&str)) {
     if let Some((number, true)) = proof.partition {
-        if let Err(e) = temporary::take_away(&proof.disk, &mut ledger(roots), number) {
+        if let Err(e) = temporary::take_away(hold, proof.opened.devnum, &mut ledger(roots), number) {
             remark(&format!("{e}; `zerocap recover` takes it away later"));
         }
     }

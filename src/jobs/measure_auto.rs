@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
 use crate::jobs::find;
 use crate::machine::Roots;
-use crate::measure::scratch::Where;
+use crate::measure::scratch::ScratchSpec;
 use crate::policy::{Measure, Policy};
 use crate::terms::{Basis, Class, FindingCode};
 
@@ -33,7 +33,7 @@ fn scratch(policy: &Policy) -> Option<&str> {
 }
 
 /// Where `measure --auto` may write on a device.
-pub fn place(roots: &Roots, typed: &str) -> Result<Where> {
+pub fn place(roots: &Roots, typed: &str) -> Result<ScratchSpec> {
     let device: Device = find::whole(roots, typed)?;
     let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
     let (policy, _) = policies::of(roots, &facts);

@@ -154,7 +154,7 @@ fn state(roots: &Roots, facts: &Facts, tree: &mut Tree) {
         (None, Some(devnum)) => take(format!("run/zerocap/kept/{devnum}.json")),
         (None, None) => {}
     }
-    take(format!("var/lib/zerocap/intent/{}", intents::name(facts)));
+    take(format!("var/lib/zerocap/intent/{}", intents::name(facts.names.identity.as_ref(), facts.device.devnum)));
     // What zerocap set: without it the value would look like an administrator's.
     if let Some(devnum) = facts.device.devnum {
         take(format!("run/zerocap/set/{devnum}"));

@@ -1,69 +1,144 @@
-//! `zerocap recover`: puts back what an interrupted test left, or says why not. Also takes away a temporary partition that
-//! was left, and turns an intent of another boot into what it says of the device.
+//! `zerocap recover`: clears up what interrupted tests left, or says why not. Also takes away temporary partitions that were
+//! left, and turns an intent of another boot into what it says of the device.
 
 use crate::assess;
+use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::facts::{self, Depth, Facts};
-use crate::jobs::find;
-use crate::jobs::measure;
-use crate::machine::block::locked_disk::LockedDisk;
+use crate::facts::{self, Depth};
+use crate::jobs::{find, measure};
+use crate::machine::block::hold::{Hold, LiveHold};
 use crate::machine::fs::durable::{Durable, LiveDurable};
+use crate::machine::interrupt::Interrupt;
 use crate::machine::port::child::ChildPort;
-use crate::machine::port::pattern::UNIT;
-use crate::machine::port::{Act, Port};
-use crate::machine::Roots;
-use crate::machine::{clock, udev};
-use crate::measure::journal::{self, Journal, Read};
-use crate::measure::recover::{put_back, Outcome, Trust};
-use crate::measure::scratch::{self, temporary};
+use crate::machine::{udev, Roots};
+use crate::measure::journal;
+use crate::measure::scratch::{temporary, Asked};
+use crate::protocol::recovery::{self, in_flight, journal_name, same_boot};
 use crate::protocol::result::{self, Conditions};
-use crate::store::intents::{self, Intent};
-use crate::store::measurements;
-use crate::store::published;
+use crate::protocol::Machine;
+use crate::store::intents::{self, Intent, Intents};
+use crate::store::{measurements, published};
 use crate::terms::{Class, FindingCode, Hazard, Method};
 use crate::units::Nanos;
 use crate::verdict::measurement::{RecordedHazard, TestFinding};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// What was asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The device as typed; none: all.
+    pub device: Option<String>,
+    /// `--journal DIR`: where a journal lies that no intent speaks of.
+    pub journal: Option<PathBuf>,
+    /// `--export FILE`: the old content goes to this file; the device is not touched.
+    pub export: Option<PathBuf>,
+    /// `--give-up`: what was left is dropped.
+    pub give_up: bool,
+}
 
 /// What was done for one journal or intent, in words, or why it was not.
 pub type Report = (String, Result<String>);
 
-/// Clears up every journal and intent, or those of one device. `journal`: another directory than the usual one.
-pub fn run(roots: &Roots, device: Option<&str>, journal: Option<PathBuf>) -> Result<Vec<Report>> {
+/// A call to the device is not answered after this.
+const DEADLINE: Nanos = Nanos::from_secs(120);
+
+/// Clears up every journal and intent, or those of one device.
+pub fn run(roots: &Roots, request: &Request) -> Result<Vec<Report>> {
     if !roots.is_live() {
         return Err(Error::Usage(
             "a recorded machine is never written to: recover works on the running system".to_owned(),
         ));
     }
-    let only = device.map(|typed| find::named(roots, typed)).transpose()?;
     let root = &roots.system;
-    let only = only.map(|d| intents::name(&facts::gather(root, roots.port().as_mut(), &d, Depth::Event)));
-    let usual = journal.unwrap_or_else(|| roots.var().join("journal"));
-    let mut left: Vec<(String, PathBuf)> = LiveDurable::new(&usual, 0o600)
-        .list()?
-        .iter()
-        .filter_map(|n| n.strip_suffix(".journal").map(|n| (n.to_owned(), usual.clone())))
-        .collect();
-    for (name, word) in intents::all(roots)? {
-        let dir = word.journal.unwrap_or_else(|| usual.clone());
-        // A journal that was found where it was said to be is that of the intent, wherever else one could lie.
-        if left.iter().all(|(n, _)| *n != name) {
-            left.push((name, dir));
+    let only = request.device.as_ref().map(|typed| find::named(roots, typed)).transpose()?.map(|device| {
+        let facts = facts::gather(root, roots.port().as_mut(), &device, Depth::Event);
+        intents::name(facts.names.identity.as_ref(), device.devnum)
+    });
+    let usual = request.journal.clone().unwrap_or_else(|| roots.var().join("journal"));
+    let mut reports: Vec<Report> = Vec::new();
+    let mut left: Vec<(String, PathBuf)> = Vec::new();
+    for (name, word) in Intents::live(roots).all()? {
+        match word {
+            // A journal that was found where it was said to be is that of the intent, wherever else one could lie.
+            Ok(word) => left.push((name, word.journal.unwrap_or_else(|| usual.clone()))),
+            Err(e) => reports.push((name, Err(e))),
+        }
+    }
+    for file in LiveDurable::new(&usual, 0o600).list()? {
+        if let Some(name) = file.strip_suffix(".journal") {
+            if left.iter().all(|(n, _)| n != name) && reports.iter().all(|(n, _)| n != name) {
+                left.push((name.to_owned(), usual.clone()));
+            }
         }
     }
     left.sort();
     left.retain(|(n, _)| only.as_ref().is_none_or(|o| o == n));
-    let mut reports: Vec<Report> = left
-        .into_iter()
-        .map(|(name, dir)| {
-            let report = one(roots, &mut LiveDurable::new(dir, 0o600), &name);
-            (name, report)
-        })
-        .collect();
-    if device.is_none() {
+    reports.retain(|(n, _)| only.as_ref().is_none_or(|o| o == n));
+    if let Some(file) = &request.export {
+        let [(name, dir)] = &left[..] else {
+            let what =
+                format!("--export writes the content of one device; there are {} to recover, name one", left.len());
+            return Err(Error::Usage(what));
+        };
+        return Ok(vec![(name.clone(), export(dir, name, file))]);
+    }
+    for (name, dir) in left {
+        let report = one(roots, &dir, &name, request.give_up);
+        reports.push((name, report));
+    }
+    if request.device.is_none() && !request.give_up {
         reports.extend(stale_partitions(roots)?);
     }
     Ok(reports)
+}
+
+fn one(roots: &Roots, dir: &Path, name: &str, give_up: bool) -> Result<String> {
+    let interrupt = Interrupt::default();
+    let (mut port, mut hold) = (ChildPort::new(DEADLINE), LiveHold::default());
+    let (mut files, mut intents) = (LiveDurable::new(dir, 0o600), Intents::live(roots));
+    let mut machine = Machine {
+        root: &roots.system,
+        port: &mut port,
+        hold: &mut hold,
+        journal: &mut files,
+        intents: &mut intents,
+        interrupt: &interrupt,
+    };
+    if give_up {
+        return recovery::give_up(&mut machine, name);
+    }
+    let devices = find::listed(roots, false)?;
+    let mut conclude = |device: Option<&Device>, word: &Intent| conclude(roots, name, device, word);
+    recovery::recover(&mut machine, name, &devices, &mut measure::ledger(roots), &mut conclude)
+}
+
+/// Writes the journalled content to a file that is not there yet.
+fn export(dir: &Path, name: &str, file: &Path) -> Result<String> {
+    let files = LiveDurable::new(dir, 0o600);
+    let shown = files.shown(&journal_name(name)).display().to_string();
+    let malformed = |what: String| Error::Malformed { path: shown.clone(), what };
+    let journal = match journal::read(&files, &journal_name(name))? {
+        journal::Read::There(journal) => journal,
+        journal::Read::None => return Err(malformed("there is no journal".to_owned())),
+        journal::Read::Damaged(why) => return Err(malformed(why)),
+    };
+    let mut lost = 0;
+    let header = &journal.header;
+    let mut content = Vec::new();
+    for (offset, length) in header.pieces() {
+        match journal.content(offset, length)? {
+            Some(bytes) => content.extend(bytes),
+            None => {
+                lost += length;
+                content.resize(content.len() + length as usize, 0);
+            }
+        }
+    }
+    crate::machine::fs::durable::write_new(file, &content)?;
+    let damaged =
+        if lost > 0 { format!("; {lost} bytes are damaged in it and zero in the file") } else { String::new() };
+    let (first, _) = header.on_device();
+    Ok(format!("{} bytes from byte {first} of the device are in {}{damaged}", content.len(), file.display()))
 }
 
 /// Takes away the temporary partitions that killed tests left before there was a journal.
@@ -72,8 +147,8 @@ fn stale_partitions(roots: &Roots) -> Result<Vec<Report>> {
     let root = &roots.system;
     let mut reports = Vec::new();
     // A disk that a call is in flight on is not even opened: that may wait for as long as the call does.
-    let words: Vec<Intent> = intents::all(roots)?.into_iter().map(|(_, word)| word).collect();
-    let waits = |device: &str| words.iter().any(|w| w.device == device && in_flight(roots, w).is_some());
+    let words: Vec<Intent> = Intents::live(roots).all()?.into_iter().filter_map(|(_, word)| word.ok()).collect();
+    let waits = |device: &str| words.iter().any(|w| w.device == device && in_flight(root, w).is_some());
     for devnum in temporary::noted(&ledger)? {
         let Some(device) = find::listed(roots, false)?.into_iter().find(|d| d.devnum == Some(devnum)) else {
             // The disk is gone, and its partitions with it.
@@ -83,8 +158,16 @@ fn stale_partitions(roots: &Roots) -> Result<Vec<Report>> {
         if waits(&device.name) {
             continue;
         }
-        let gone = LockedDisk::open(&device.node())
-            .and_then(|disk| temporary::take_stale_away(root, &device, &disk, &mut ledger));
+        let mut hold = LiveHold::default();
+        let gone = match hold.lock(&device.node()) {
+            Ok(Some(opened)) => {
+                let mut asked = Asked { root, hold: &mut hold, opened };
+                temporary::take_stale_away(&mut asked, &device, &mut ledger)
+            }
+            // A test that is running has a partition of its own.
+            Ok(None) => Ok(false),
+            Err(e) => Err(e),
+        };
         match gone {
             Ok(false) => {}
             Ok(true) => reports.push((device.name, Ok("a temporary partition that was left is taken away".to_owned()))),
@@ -94,157 +177,50 @@ fn stale_partitions(roots: &Roots) -> Result<Vec<Report>> {
     Ok(reports)
 }
 
-fn one(roots: &Roots, files: &mut LiveDurable, name: &str) -> Result<String> {
-    let word = intents::of(roots, name)?;
-    if let Some(pid) = word.as_ref().and_then(|w| in_flight(roots, w)) {
-        let why = format!("a call is still in flight, pid {pid}; try again once it is gone, or after a restart");
-        return Err(Error::NotSafe { device: name.to_owned(), why });
-    }
-    let journal_file = format!("{name}.journal");
-    let said = match journal::read(files, &journal_file)? {
-        Read::None => "nothing to put back".to_owned(),
-        Read::Unfinished => {
-            // Never finished means never relied on: the first write to the device comes after the sync.
-            files.remove(&journal_file)?;
-            "nothing was written; an unfinished journal is removed".to_owned()
-        }
-        Read::Whole(journal) => {
-            let facts = device_of(roots, &journal, name)?;
-            let said = back(roots, &facts, &journal, &files.shown(&journal_file).display().to_string())?;
-            drop(journal);
-            files.remove(&journal_file)?;
-            said
-        }
-    };
-    if let Some(word) = word {
-        conclude(roots, name, &word)?;
-    }
-    Ok(said)
-}
-
-/// What is said of a block that is not the test's, and what a person can do; `at`: byte of the whole device.
-fn foreign(node: &str, at: u64, ones: u64) -> String {
-    let seen = format!(
-        "byte {at} of the device was written by somebody else since; nothing was changed. If the new content is wanted, \
-         remove the journal"
-    );
-    if ones == 0 {
-        return seen;
-    }
-    let (seek, count) = (at / UNIT as u64, ones / UNIT as u64);
-    format!(
-        "{seen}. {ones} bytes from there read 0xff, as some devices do after zeroing: if nobody wrote that, write zeroes \
-         over it (dd if=/dev/zero of={node} bs={UNIT} seek={seek} count={count} conv=notrunc,fsync) and run \
-         `zerocap recover` again"
-    )
-}
-
-/// The child of this boot that did not answer and is still there.
-fn in_flight(roots: &Roots, word: &Intent) -> Option<u32> {
-    let pid = word.left_behind.filter(|_| same_boot(roots, Some(word)))?;
-    roots.system.exists(&format!("proc/{pid}")).then_some(pid)
-}
-
-fn same_boot(roots: &Roots, word: Option<&Intent>) -> bool {
-    word.is_some_and(|w| w.boot_id.is_some() && w.boot_id == clock::boot_id(&roots.system))
-}
-
-/// The device that a journal belongs to: by identity; without one by diskseq in the same boot.
-fn device_of(roots: &Roots, journal: &Journal<'_>, name: &str) -> Result<Facts> {
-    let root = &roots.system;
-    let header = &journal.header;
-    let mut port = roots.port();
-    let found: Vec<Facts> = find::listed(roots, false)?
-        .iter()
-        .map(|d| facts::gather(root, port.as_mut(), d, Depth::Event))
-        .filter(|f| match &header.identity {
-            Some(id) => f.names.identity.as_ref().is_some_and(|i| i.as_str() == id),
-            None => {
-                header.boot_id.is_some()
-                    && header.boot_id == clock::boot_id(root)
-                    && header.diskseq.is_some()
-                    && f.names.diskseq.get() == header.diskseq
-            }
-        })
-        .collect();
-    let none = |why: &str| Error::NotSafe { device: name.to_owned(), why: format!("{why}; the journal is kept") };
-    match <[Facts; 1]>::try_from(found) {
-        Ok([facts]) => Ok(facts),
-        Err(found) if found.is_empty() => Err(none("the device of this journal is not present")),
-        Err(_) => Err(none("several devices bear the identity of this journal")),
-    }
-}
-
-fn back(roots: &Roots, facts: &Facts, journal: &Journal<'_>, shown: &str) -> Result<String> {
-    let proof = scratch::of_journal(&roots.system, &facts.device, &journal.header, &mut measure::ledger(roots))?;
-    let mut port = ChildPort::new(Nanos::from_secs(120));
-    let not_back = |what: String| Error::NotPutBack { device: facts.device.node(), what, journal: shown.to_owned() };
-    let result = match port.act(&proof.range, &Act::Open).value {
-        Err(e) => Err(not_back(format!("open for writing: {e}"))),
-        Ok(_) => match put_back(&mut port, &proof.range, journal, Trust::Nobody) {
-            Ok(Outcome::Back(0)) => Ok("the content was as before".to_owned()),
-            Ok(Outcome::Back(bytes)) => Ok(format!("{bytes} bytes put back and read back")),
-            Ok(Outcome::Foreign { offset, ones }) => {
-                Err(not_back(foreign(&facts.device.node(), proof.range.node_offset + offset, ones)))
-            }
-            Err(e) => Err(not_back(format!("{}: {}", e.operation, e.error))),
-        },
-    };
-    port.close();
-    measure::drop_partition(roots, &proof, &mut |_| {});
-    result
-}
-
 /// What an intent that was left says of the device: cut off once is a remark, cut off twice, or a recorded deadline, is a
 /// hazard. A measurement or hazard that is kept already stays as it is.
-fn conclude(roots: &Roots, name: &str, word: &Intent) -> Result<()> {
+fn conclude(roots: &Roots, name: &str, device: Option<&Device>, word: &Intent) -> Result<()> {
     let root = &roots.system;
     let mut port = roots.port();
-    let device = find::listed(roots, false)?
-        .iter()
-        .map(|d| facts::gather(root, port.as_mut(), d, Depth::Event))
-        .find(|f| intents::name(f) == name);
-    let Some(facts) = device else {
-        // Of a device that is not here nothing can be kept; its intent waits for it.
-        return Ok(());
+    let named = |f: &facts::Facts| intents::name(f.names.identity.as_ref(), f.device.devnum) == name;
+    let gathered = match device {
+        Some(device) => Some(facts::gather(root, port.as_mut(), device, Depth::Event)),
+        None => {
+            let devices = find::listed(roots, false)?;
+            devices.iter().map(|d| facts::gather(root, port.as_mut(), d, Depth::Event)).find(named)
+        }
     };
+    // Of a device that is not here nothing can be kept.
+    let Some(facts) = gathered else { return Ok(()) };
     let loaded = measurements::load(roots, &facts);
     // A file that cannot be used may have held a hazard: it stays, and keeps the device from being trusted.
     let usable = loaded.is_ok();
     let kept_before = loaded.ok().flatten();
     if usable
         && kept_before.as_ref().is_none_or(|m| m.hazard.is_none() && m.at < word.at)
-        && !same_boot(roots, Some(word))
+        && !same_boot(root, word)
+        && word.phase == intents::Phase::Writing
+        && !word.zeroed.is_empty()
     {
         let conditions = Conditions::without_test(word.at.clone(), "", Vec::new());
         let mut m = result::blank(&facts, &conditions);
-        let before = kept_before.is_some_and(|k| k.findings.iter().any(|f| f.code == FindingCode::TestInterrupted));
+        let before =
+            kept_before.as_ref().is_some_and(|k| k.findings.iter().any(|f| f.code == FindingCode::TestInterrupted));
         let text = format!("the test of {} was cut off by the end of that boot", word.at);
         if before || word.left_behind.is_some() {
             m.class = Class::Broken;
             m.hazard =
                 Some(RecordedHazard { hazard: Hazard::NoAnswer, method: Some(Method::PunchHole), text: text.clone() });
+        } else if let Some(kept) = kept_before {
+            // What was known stays known: the cut is a remark beside it.
+            m = kept;
+            m.findings.retain(|f| f.code != FindingCode::TestInterrupted);
         }
         m.findings.push(TestFinding { code: FindingCode::TestInterrupted, text });
         measurements::save(roots, &facts, &m)?;
     }
-    intents::end(roots, name, facts.device.devnum)?;
     // udev and other programs learn of it; nobody listens to a remark here.
     let picture = assess::of(roots, port.as_mut(), &facts.device, Depth::Claims, &mut |_| {});
     published::write(roots, facts.device.devnum, &picture.document)?;
     udev::send_change(&facts.device)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_said_of_a_foreign_block() {
-        let said = foreign("/dev/sda", 1_048_576, 0);
-        assert!(said.starts_with("byte 1048576 of the device") && !said.contains("0xff"), "{said}");
-        let said = foreign("/dev/sda", 1_048_576, 65536);
-        assert!(said.contains("remove the journal. 65536 bytes from there read 0xff"), "{said}");
-        assert!(said.contains("of=/dev/sda bs=512 seek=2048 count=128 conv"), "{said}");
-    }
 }

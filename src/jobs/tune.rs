@@ -13,7 +13,7 @@ use crate::machine::block::devices;
 use crate::machine::fs::root::Root;
 use crate::machine::Roots;
 use crate::store::applied_tunables;
-use crate::store::intents;
+use crate::store::intents::Intents;
 use crate::tunable::plan::{self, SetBy};
 use crate::tunable::ROWS;
 use serde::Serialize;
@@ -140,14 +140,15 @@ fn row_is_there(row: &crate::tunable::Row, picture: &Picture) -> bool {
 /// a command that is not answered.
 pub(crate) fn held(roots: &Roots, device: &Device) -> Option<String> {
     let root = &roots.system;
-    below(root, device, 0).into_iter().find(|d| d.devnum.is_some_and(|n| intents::open_in_this_boot(roots, n))).map(
-        |d| {
+    below(root, device, 0)
+        .into_iter()
+        .find(|d| d.devnum.is_some_and(|n| Intents::live(roots).open_in_this_boot(n)))
+        .map(|d| {
             let which = if d.name == device.name { "it".to_owned() } else { d.node() };
             format!(
                 "a test of {which} is open in this boot, perhaps with a command in flight: its queue is not touched"
             )
-        },
-    )
+        })
 }
 
 /// The device and all it stands on.

@@ -16,7 +16,7 @@ use crate::machine::port::Port;
 use crate::machine::Roots;
 use crate::output::properties;
 use crate::store::applied_tunables;
-use crate::store::intents;
+use crate::store::intents::Intents;
 use crate::store::model_entries;
 use crate::store::published;
 use crate::terms::Class;
@@ -95,7 +95,7 @@ pub fn run(roots: &Roots, node: &str, event: &Event) -> Result<String, String> {
         return Err(format!("{} is no whole block device", escape_str(&name)));
     }
     // Reading a queue file blocks while a test of this boot waits for a device that does not answer.
-    let held = roots.is_live() && device.devnum.is_some_and(|d| intents::open_in_this_boot(roots, d));
+    let held = roots.is_live() && device.devnum.is_some_and(|d| Intents::live(roots).open_in_this_boot(d));
     let depth = if held { Depth::Quiet } else { Depth::Event };
     let mut problems = Vec::new();
     let mut port: Box<dyn Port> =

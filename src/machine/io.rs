@@ -34,6 +34,11 @@ impl std::ops::DerefMut for Aligned {
     }
 }
 
+/// The place of the first byte that is not zero.
+pub fn first_not_zero(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|b| *b != 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -63,3 +63,8 @@ impl Roots {
         self.state.join("var/lib/zerocap")
     }
 }
+
+/// The number of this process.
+pub fn process_id() -> u32 {
+    std::process::id()
+}

@@ -5,6 +5,7 @@
 //! Touches no system. What the device costs is `model`, what a cut does to what it was writing is `power`, the devices
 //! that a test must not be fooled by are `zoo`.
 
+pub mod disk;
 pub mod model;
 pub mod power;
 pub mod zoo;
@@ -53,6 +54,7 @@ pub struct SimulatedPort {
     acts: u64,
     zero_calls: u64,
     off: bool,
+    hung: bool,
 }
 
 impl SimulatedPort {
@@ -63,8 +65,8 @@ impl SimulatedPort {
         let zeroing = model.zeroing;
         let costs = Costs::new(model, seed);
         let (cut, threshold_at, stale) = (None, None, None);
-        let (acts, zero_calls, off) = (0, 0, false);
-        SimulatedPort { content, cut, threshold_at, zeroing, costs, mapped, stale, acts, zero_calls, off }
+        let (acts, zero_calls, off, hung) = (0, 0, false, false);
+        SimulatedPort { content, cut, threshold_at, zeroing, costs, mapped, stale, acts, zero_calls, off, hung }
     }
 
     /// Acts so far.
@@ -79,7 +81,7 @@ impl SimulatedPort {
 
     /// The power comes back; what hung is over, and so is what was read although it was gone.
     pub fn power_on(&mut self) {
-        (self.off, self.cut, self.stale) = (false, None, None);
+        (self.off, self.hung, self.cut, self.stale) = (false, false, None, None);
         if self.zeroing == Zeroing::Hangs {
             self.zeroing = Zeroing::Fails(EIO);
         }
@@ -140,7 +142,10 @@ impl SimulatedPort {
             Zeroing::Fails(errno) => return Err(ActError::Os(errno)),
             Zeroing::FailsAfter(n) if self.zero_calls > n => return Err(ActError::Os(EIO)),
             Zeroing::FailsAfter(_) => (0, length),
-            Zeroing::Hangs => return Err(ActError::NoAnswer(0)),
+            Zeroing::Hangs => {
+                self.hung = true;
+                return Err(ActError::NoAnswer(0));
+            }
         };
         let span = self.span(offset, zeroed)?;
         let old = span.to_vec();
@@ -181,7 +186,7 @@ impl SimulatedPort {
             Act::Read { offset, length } => Ok(Done::Bytes(self.seen(*offset, *length)?)),
             Act::PutBack { offset, bytes } => self.write(*offset, bytes),
             Act::File(_) | Act::Load(_) => {
-                Err(ActError::NotAllowed("a simulated device has no file system and no load".to_owned()))
+                Err(ActError::Refused("a simulated device has no file system and no load".to_owned()))
             }
         }
     }
@@ -230,12 +235,13 @@ fn units(offset: u64, length: u64) -> std::ops::Range<usize> {
 }
 
 impl Port for SimulatedPort {
-    fn ask(&mut self, _: &Device, _: Question) -> Result<Vec<u8>, AskError> {
-        Err(AskError::NotAsked)
+    fn ask(&mut self, _: &Device, question: Question) -> Result<Vec<u8>, AskError> {
+        let Question::Blocks(offset, length) = question else { return Err(AskError::NotAsked) };
+        self.seen(offset, u64::from(length)).map_err(|_| AskError::Os(EIO))
     }
 
     fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>> {
-        let refused = |why: &str| Timed { took: Nanos(0), value: Err(ActError::NotAllowed(why.to_owned())) };
+        let refused = |why: &str| Timed { took: Nanos(0), value: Err(ActError::Refused(why.to_owned())) };
         if self.off {
             return refused("the power is off");
         }
@@ -260,11 +266,15 @@ impl Port for SimulatedPort {
     }
 
     fn set(&mut self, _: &Device, _: &TunablePath, _: &str) -> Result<(), ActError> {
-        Err(ActError::NotAllowed("a simulated device has no tunables".to_owned()))
+        Err(ActError::Refused("a simulated device has no tunables".to_owned()))
     }
 
     fn now(&self) -> Nanos {
         self.costs.now()
+    }
+
+    fn left_behind(&self) -> Option<u32> {
+        self.hung.then_some(0)
     }
 
     fn attention(&mut self) -> Option<Attention> {

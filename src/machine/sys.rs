@@ -141,6 +141,13 @@ pub fn logical_block_bytes(fd: impl AsFd) -> Result<u64> {
     u64::try_from(n).map_err(|_| Errno::INVAL)
 }
 
+/// The physical block size in bytes (BLKPBSZGET).
+pub fn physical_block_bytes(fd: impl AsFd) -> Result<u64> {
+    let mut n = 0i32;
+    with_struct(fd, u64::from(b::BLKPBSZGET), &mut n)?;
+    u64::try_from(n).map_err(|_| Errno::INVAL)
+}
+
 /// The sequence number of the disk (BLKGETDISKSEQ, Linux 5.15): never reused in one boot.
 pub fn diskseq(fd: impl AsFd) -> Result<u64> {
     let mut n = 0u64;

@@ -4,7 +4,6 @@
 //! NVMe Write Zeroes has 16 bits for a block count, 0's based: 65536 blocks (NVM Command Set 1.1, 3.3.8). A limit beyond
 //! that is a kernel's or a device's mistake, and a device that cuts the count leaves old data in the tail.
 
-use crate::machine::port::ScratchRange;
 use crate::measure::order::DECIDING;
 use crate::measure::range_io::{Spans, Stop};
 use crate::units::{Nanos, MIB};
@@ -43,17 +42,26 @@ pub struct Outcome {
 }
 
 impl Plan {
-    /// From the first byte, as much as it wants and the range has; `limit`: bytes of one command.
-    pub fn of(range: &ScratchRange, start: u64, unit: u64, at_most: u64, limit: u64) -> Plan {
-        let room = (range.start + range.length).saturating_sub(start).min(at_most) / unit * unit;
-        let beyond = MOST_BLOCKS * range.logical_block;
-        let long = (beyond + TAIL).next_multiple_of(unit);
-        // The kernel cuts a call at the limit: only a longer limit lets one command be longer.
-        let command = long.min(limit / unit * unit).min(room);
-        let command = Some(command).filter(|c| *c > beyond);
-        let wanted = PAST_CACHE.max(command.unwrap_or(0)).next_multiple_of(unit);
-        Plan { start, length: wanted.min(room), command }
+    /// Bytes that it wants of a device whose commands have at most `limit` bytes.
+    pub fn wanted(logical_block: u64, unit: u64, limit: u64) -> u64 {
+        PAST_CACHE.max(long_command(logical_block, unit, limit).unwrap_or(0)).next_multiple_of(unit)
     }
+
+    /// From the first byte of an area, as much as it wants and the area has; `limit`: bytes of one command.
+    pub fn of(start: u64, area: u64, logical_block: u64, unit: u64, limit: u64) -> Plan {
+        let length = Plan::wanted(logical_block, unit, limit).min(area / unit * unit);
+        let beyond = MOST_BLOCKS * logical_block;
+        let command = long_command(logical_block, unit, limit).map(|c| c.min(length)).filter(|c| *c > beyond);
+        Plan { start, length, command }
+    }
+}
+
+/// Bytes of one command over more blocks than a 16-bit length holds, and a tail behind them; `None` where the limit, at
+/// which the kernel cuts a call, allows none.
+fn long_command(logical_block: u64, unit: u64, limit: u64) -> Option<u64> {
+    let beyond = MOST_BLOCKS * logical_block;
+    let command = (beyond + TAIL).next_multiple_of(unit).min(limit / unit * unit);
+    Some(command).filter(|c| *c > beyond)
 }
 
 /// Runs it; late where it does not come to its end by the time that the spans have.
@@ -83,7 +91,7 @@ mod tests {
         let model = Model { zeroing, ..Model::steady(1_000_000, 100_000) };
         let mut port = SimulatedPort::new(model, vec![7; 64 << 20], 1);
         let range = simulated(64 << 20);
-        let plan = Plan::of(&range, 0, 4096, u64::MAX, u64::MAX);
+        let plan = Plan::of(0, 64 << 20, 512, 4096, u64::MAX);
         run(&mut Spans { port: &mut port, range: &range, seed: 7, trial: 0, written: 0, until }, &plan, 4096)
     }
 
@@ -113,9 +121,8 @@ mod tests {
 
     #[test]
     fn as_long_as_limit_and_range_allow() {
-        let range = simulated(1 << 30);
         let of = |room, limit| {
-            let plan = Plan::of(&range, 0, 4096, room, limit);
+            let plan = Plan::of(0, room, 512, 4096, limit);
             (plan.length, plan.command)
         };
         assert_eq!(of(1 << 30, u32::MAX.into()), (256 * MIB, Some(48 * MIB)));

@@ -108,7 +108,7 @@ fn kind(
 
 fn loaded(spans: &mut Spans<'_>, load: Load) -> Result<Loaded, End> {
     let operation = "a load beside zeroing";
-    let no_answer = || End::Failed(operation.to_owned(), ActError::NotAllowed("no figures came".to_owned()));
+    let no_answer = || End::Failed(operation.to_owned(), ActError::Protocol("no figures came".to_owned()));
     match spans.act(operation, DECIDING, &Act::Load(load))?.1 {
         Done::Bytes(bytes) => Loaded::decode(&bytes).ok_or_else(no_answer),
         _ => Err(no_answer()),

@@ -1,32 +1,37 @@
 //! The journal: the old content of what a test will overwrite, kept where a power cut cannot take it.
 //!
-//! Form: a line `zerocap-journal 1`, a line of JSON ([`Header`]), the content of the segments in order, and 32 bytes of
-//! SHA-256 over all before. It is synced before the first write to the device; a journal whose digest does not fit was
-//! never finished, so nothing was written under it. Reads and writes files through [`Durable`] only.
+//! Form: a line `zerocap-journal 2`, a line of JSON ([`Header`]), 32 bytes of SHA-256 over both; then for each piece of the
+//! span its content and 32 bytes of SHA-256 over the head's digest, the piece's number and the content. A piece that was
+//! damaged takes no other with it. The digest of the whole stands in the intent. Reads and writes files through
+//! [`Durable`] only.
 
+use crate::device::display;
 use crate::error::{Error, Result};
 use crate::machine::fs::durable::Durable;
+use crate::machine::port::pattern::RunId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-const MAGIC: &[u8] = b"zerocap-journal 1\n";
+const MAGIC: &[u8] = b"zerocap-journal 2\n";
 /// Bytes of SHA-256.
-const DIGEST: usize = 32;
-/// Bytes of one read of the file; magic and header are shorter.
-const PIECE: u64 = 1 << 20;
+const DIGEST: u64 = 32;
+/// Bytes in which magic and header line must have their end.
+const MOST_HEAD: u64 = 64 << 10;
+/// Bytes of a piece: one read, one append, one digest.
+pub const PIECE: u64 = 4 << 20;
 
 /// What the content belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// The seed of the run's pattern.
-    pub seed: u64,
+    /// The run: seed of its pattern, and its witness.
+    pub run: RunId,
     /// When, RFC 3339.
     pub at: String,
     /// The boot in which the test ran.
     pub boot_id: Option<String>,
     /// The whole device's name at the time.
     pub device: String,
-    /// Its identity's text; null for a device without one, which is then known by diskseq and boot.
+    /// Its identity's text; null for a device without one.
     pub identity: Option<String>,
     /// The disk's sequence number.
     pub diskseq: Option<u64>,
@@ -34,6 +39,8 @@ pub struct Header {
     pub size_bytes: u64,
     /// Its logical block size in bytes.
     pub logical_block: u64,
+    /// What the medium changes as a whole, in bytes: the witness has this length.
+    pub physical_block: u64,
     /// The node's place on the whole device, in bytes.
     pub node_offset: u64,
     /// The node's length in bytes where it is a partition.
@@ -42,39 +49,85 @@ pub struct Header {
     pub partition: Option<u64>,
     /// Whether that partition was made by the test and is to be taken away.
     pub temporary: bool,
-    /// Offset (on the node) and length of each span, in bytes.
-    pub spans: Vec<(u64, u64)>,
+    /// First byte (on the node) and length of the journalled span, in bytes. Its first and last block bear the witness.
+    pub span: (u64, u64),
+    /// Bytes of a piece of it.
+    pub piece: u64,
     /// Whether the device provisions thinly: blocks that were zero are put back by a verified punch.
     pub thin: bool,
 }
 
 impl Header {
-    /// Bytes of content.
-    pub fn content_bytes(&self) -> u64 {
-        self.spans.iter().map(|(_, length)| length).sum()
+    /// The first byte and the byte after the last of the span, on the whole device.
+    pub fn on_device(&self) -> (u64, u64) {
+        let first = self.node_offset.saturating_add(self.span.0);
+        (first, first.saturating_add(self.span.1))
+    }
+
+    /// The bytes of a block of the witness.
+    pub fn witness_block(&self) -> u64 {
+        self.physical_block.max(self.logical_block).max(512)
+    }
+
+    /// The places of the witness on the node: the first and the last block of the span.
+    pub fn witnesses(&self) -> [u64; 2] {
+        let (start, length) = self.span;
+        [start, (start + length).saturating_sub(self.witness_block())]
+    }
+
+    /// The pieces: offset on the node and length.
+    pub fn pieces(&self) -> impl Iterator<Item = (u64, u64)> {
+        let ((start, length), piece) = (self.span, self.piece.max(1));
+        (0..length.div_ceil(piece)).map(move |i| (start + i * piece, piece.min(length - i * piece)))
     }
 }
 
-/// A finished journal. Its content stays in the file, and is read in pieces.
+/// A journal whose head is whole. Its content stays in the file, and is read in parts.
 pub struct Journal<'a> {
     /// What the content belongs to.
     pub header: Header,
+    /// The digest of the whole, as the intent has it; `None` where a piece is missing or damaged.
+    pub digest: Option<String>,
     files: &'a dyn Durable,
     name: String,
-    /// Where the content begins in the file.
-    content: u64,
+    /// Where the first piece begins in the file.
+    first: u64,
+    /// Whether each piece is as it was written.
+    intact: Vec<bool>,
 }
 
 impl Journal<'_> {
-    /// A piece of the content, by its place among all spans one after the other.
-    pub fn piece(&self, from: u64, length: u64) -> Result<Vec<u8>> {
-        let bytes = self.files.part(&self.name, self.content + from, length)?.unwrap_or_default();
-        // Past the content stands the digest.
-        if bytes.len() as u64 != length || from + length > self.header.content_bytes() {
-            let path = self.files.shown(&self.name).display().to_string();
-            return Err(Error::Malformed { path, what: format!("no {length} bytes of content at {from}") });
+    /// Bytes of the content from an offset on the node, which must lie in one piece; `None` where that piece is damaged.
+    pub fn content(&self, offset: u64, length: u64) -> Result<Option<Vec<u8>>> {
+        let malformed = || Error::Malformed {
+            path: self.shown(),
+            what: format!("it does not hold the {length} bytes at byte {offset} in one piece"),
+        };
+        let piece = self.header.piece.max(1);
+        let at = offset.checked_sub(self.header.span.0).ok_or_else(malformed)?;
+        let number = at / piece;
+        let whole = at + length <= self.header.span.1 && (at + length).div_ceil(piece) == number + 1;
+        let intact = *self.intact.get(number as usize).filter(|_| whole).ok_or_else(malformed)?;
+        if !intact {
+            return Ok(None);
         }
-        Ok(bytes)
+        let from = self.first + at + number * DIGEST;
+        let bytes = self.files.part(&self.name, from, length)?.unwrap_or_default();
+        if bytes.len() as u64 == length {
+            Ok(Some(bytes))
+        } else {
+            Err(malformed())
+        }
+    }
+
+    /// The pieces that are missing or damaged: offset on the node and length.
+    pub fn damaged(&self) -> Vec<(u64, u64)> {
+        self.header.pieces().zip(&self.intact).filter(|(_, intact)| !**intact).map(|(piece, _)| piece).collect()
+    }
+
+    /// How the file is named in a message.
+    pub fn shown(&self) -> String {
+        self.files.shown(&self.name).display().to_string()
     }
 }
 
@@ -89,26 +142,25 @@ impl std::fmt::Debug for Journal<'_> {
 pub enum Read<'a> {
     /// There is none.
     None,
-    /// It was never finished: nothing was written to the device under it.
-    Unfinished,
-    /// It is whole.
-    Whole(Box<Journal<'a>>),
+    /// Its head makes no sense, so nothing in it can be placed: why.
+    Damaged(String),
+    /// Its head is whole; pieces may be damaged.
+    There(Box<Journal<'a>>),
 }
 
-/// Writes a journal piece by piece; `next` gives the content of each span in order.
+/// Writes a journal piece by piece, and syncs it; `next` gives the content of each piece in order. Gives the digest of the
+/// whole. A file of that name that is there already is never touched: it may be the last copy of some device's content.
 pub fn write(
     files: &mut dyn Durable,
     name: &str,
     header: &Header,
     mut next: impl FnMut(u64, u64) -> Result<Vec<u8>>,
-) -> Result<()> {
-    // A whole one is all that is left of some device's content: only recovery, or a person, may remove it.
-    if let Read::Whole(_) = read(files, name)? {
+) -> Result<String> {
+    if files.part(name, 0, 1)?.is_some() {
         let what = "the journal of an earlier test is still there; run `zerocap recover` first".to_owned();
         return Err(Error::Malformed { path: files.shown(name).display().to_string(), what });
     }
-    files.remove(name)?;
-    let written = append(files, name, header, &mut next).and_then(|()| files.sync(name));
+    let written = append(files, name, header, &mut next).and_then(|digest| files.sync(name).map(|()| digest));
     if written.is_err() {
         // Nothing was written to the device yet: one that stays all the same says what is there anyway.
         let _ = files.remove(name);
@@ -121,59 +173,68 @@ fn append(
     name: &str,
     header: &Header,
     next: &mut dyn FnMut(u64, u64) -> Result<Vec<u8>>,
-) -> Result<()> {
-    let mut digest = Sha256::new();
+) -> Result<String> {
     let mut head = MAGIC.to_vec();
     head.extend(serde_json::to_vec(header).map_err(|e| Error::file(files.shown(name), "write", e))?);
     head.push(b'\n');
-    digest.update(&head);
+    let head_digest = Sha256::digest(&head);
+    head.extend_from_slice(&head_digest);
     files.append(name, &head)?;
-    for (offset, length) in &header.spans {
-        let content = next(*offset, *length)?;
-        digest.update(&content);
+    let mut whole = Sha256::new();
+    whole.update(head_digest);
+    for (number, (offset, length)) in header.pieces().enumerate() {
+        let mut content = next(offset, length)?;
+        let digest = piece_digest(&head_digest, number as u64, &content);
+        whole.update(digest);
+        content.extend_from_slice(&digest);
         files.append(name, &content)?;
     }
-    files.append(name, &digest.finalize())
+    Ok(display::hex(&whole.finalize()))
 }
 
-/// Reads a journal piece by piece and checks its digest.
+fn piece_digest(head: &[u8], number: u64, content: &[u8]) -> [u8; DIGEST as usize] {
+    let mut digest = Sha256::new();
+    digest.update(head);
+    digest.update(number.to_le_bytes());
+    digest.update(content);
+    digest.finalize().into()
+}
+
+/// Reads a journal piece by piece and checks every digest.
 pub fn read<'a>(files: &'a dyn Durable, name: &str) -> Result<Read<'a>> {
-    let (mut digest, mut last, mut length) = (Sha256::new(), Vec::new(), 0u64);
-    loop {
-        let Some(piece) = files.part(name, length, PIECE)? else { return Ok(Read::None) };
-        if piece.is_empty() {
-            break;
-        }
-        length += piece.len() as u64;
-        last.extend(piece);
-        // What may be the digest waits for what comes after it.
-        let body = last.len().saturating_sub(DIGEST);
-        digest.update(&last[..body]);
-        last.drain(..body);
+    let Some(head) = files.part(name, 0, MOST_HEAD)? else { return Ok(Read::None) };
+    let damaged = |why: &str| Ok(Read::Damaged(why.to_owned()));
+    let Some(rest) = head.strip_prefix(MAGIC) else { return damaged("it is not a journal of this version") };
+    let Some(line) = rest.iter().position(|b| *b == b'\n') else { return damaged("it has no header line") };
+    let text = MAGIC.len() + line + 1;
+    let digest: [u8; DIGEST as usize] = Sha256::digest(&head[..text]).into();
+    if head.get(text..text + DIGEST as usize) != Some(&digest[..]) {
+        return damaged("its header is damaged");
     }
-    if digest.finalize()[..] != last[..] {
-        return Ok(Read::Unfinished);
+    let header: Header = match serde_json::from_slice(&rest[..line]) {
+        Ok(header) => header,
+        Err(e) => return damaged(&format!("its header is of another version: {e}")),
+    };
+    let first = text as u64 + DIGEST;
+    let mut whole = Sha256::new();
+    whole.update(digest);
+    let (mut intact, mut at) = (Vec::new(), first);
+    for (number, (_, length)) in header.pieces().enumerate() {
+        let bytes = files.part(name, at, length + DIGEST)?.unwrap_or_default();
+        let (content, written) = bytes.split_at(bytes.len().min(length as usize));
+        let digest = piece_digest(&digest, number as u64, content);
+        intact.push(written == digest);
+        whole.update(digest);
+        at += length + DIGEST;
     }
-    let malformed =
-        |what: &str| Error::Malformed { path: files.shown(name).display().to_string(), what: what.to_owned() };
-    // From here on the digest fits: a form that cannot be read is another version's, not an unfinished one.
-    let head = files.part(name, 0, PIECE)?.unwrap_or_default();
-    let rest = head
-        .strip_prefix(MAGIC)
-        .ok_or_else(|| malformed("not a journal of this version; use the one that wrote it"))?;
-    let line = rest.iter().position(|b| *b == b'\n').ok_or_else(|| malformed("no header line"))?;
-    let header: Header = serde_json::from_slice(&rest[..line]).map_err(|e| malformed(&format!("header: {e}")))?;
-    let content = (MAGIC.len() + line + 1) as u64;
-    if length != content + header.content_bytes() + DIGEST as u64 {
-        return Err(malformed("the content is not as long as the header says"));
-    }
-    Ok(Read::Whole(Box::new(Journal { header, files, name: name.to_owned(), content })))
+    let digest = intact.iter().all(|i| *i).then(|| display::hex(&whole.finalize()));
+    Ok(Read::There(Box::new(Journal { header, digest, files, name: name.to_owned(), first, intact })))
 }
 
 /// The header of a simulated device's journal.
-pub fn simulated_header(seed: u64, size_bytes: u64, spans: Vec<(u64, u64)>) -> Header {
+pub fn simulated_header(run: RunId, size_bytes: u64, span: (u64, u64)) -> Header {
     Header {
-        seed,
+        run,
         at: "simulated".to_owned(),
         boot_id: None,
         device: "simulated".to_owned(),
@@ -181,11 +242,13 @@ pub fn simulated_header(seed: u64, size_bytes: u64, spans: Vec<(u64, u64)>) -> H
         diskseq: None,
         size_bytes,
         logical_block: 512,
+        physical_block: 512,
         node_offset: 0,
         node_length: None,
         partition: None,
         temporary: false,
-        spans,
+        span,
+        piece: PIECE,
         thin: false,
     }
 }
@@ -195,47 +258,83 @@ mod tests {
     use super::*;
     use crate::machine::fs::durable::SimulatedDurable;
 
-    #[test]
-    fn whole_or_unfinished_at_every_cut() {
-        let header = simulated_header(7, 1 << 20, vec![(0, 1024), (4096, 512)]);
-        let content = |_, length: u64| Ok(vec![1; length as usize]);
+    fn header() -> Header {
+        Header { piece: 1024, ..simulated_header(RunId(7, 9), 1 << 20, (512, 2560)) }
+    }
+
+    fn content(offset: u64, length: u64) -> Vec<u8> {
+        (offset..offset + length).map(|n| (n / 512) as u8 + 1).collect()
+    }
+
+    fn written() -> (SimulatedDurable, String, Vec<u8>) {
         let mut files = SimulatedDurable::default();
-        write(&mut files, "j", &header, content).unwrap();
-        let Read::Whole(journal) = read(&files, "j").unwrap() else { panic!("whole") };
-        assert_eq!(journal.header, header);
-        assert_eq!(journal.piece(1000, 100).unwrap(), [1; 100]);
-        assert!(journal.piece(1024, 513).is_err() && journal.piece(1537, 1).is_err(), "the digest is no content");
+        let digest = write(&mut files, "j", &header(), |o, n| Ok(content(o, n))).unwrap();
         let bytes = files.read("j").unwrap().unwrap();
-        for end in (0..bytes.len()).step_by(97).chain([bytes.len() - 1]) {
-            let mut cut = SimulatedDurable::default();
-            cut.append("j", &bytes[..end]).unwrap();
-            assert!(matches!(read(&cut, "j").unwrap(), Read::Unfinished), "{end}");
+        (files, digest, bytes)
+    }
+
+    fn with(bytes: &[u8]) -> SimulatedDurable {
+        let mut files = SimulatedDurable::default();
+        files.append("j", bytes).unwrap();
+        files
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let (files, digest, _) = written();
+        let Read::There(journal) = read(&files, "j").unwrap() else { panic!("there") };
+        assert_eq!((&journal.header, journal.digest.as_ref()), (&header(), Some(&digest)));
+        assert_eq!(journal.content(512, 1024).unwrap().unwrap(), content(512, 1024));
+        assert_eq!(journal.content(2560, 512).unwrap().unwrap(), content(2560, 512));
+        for (offset, length) in [(0, 512), (1024, 1024), (3072, 1), (2560, 1024)] {
+            assert!(journal.content(offset, length).is_err(), "{offset}+{length} is in no single piece");
         }
         assert!(matches!(read(&files, "k").unwrap(), Read::None));
+        assert_eq!(header().witnesses(), [512, 2560]);
     }
 
     #[test]
-    fn a_whole_one_is_never_overwritten() {
-        let mut files = SimulatedDurable::default();
-        let write_one = |files: &mut SimulatedDurable, fill: u8| {
-            write(files, "j", &simulated_header(7, 1 << 20, vec![(0, 512)]), |_, length| {
-                Ok(vec![fill; length as usize])
-            })
-        };
-        files.append("j", b"cut off").unwrap();
-        write_one(&mut files, 1).unwrap();
-        assert!(write_one(&mut files, 2).is_err());
-        let Read::Whole(journal) = read(&files, "j").unwrap() else { panic!("whole") };
-        assert_eq!(journal.piece(0, 512).unwrap(), [1; 512]);
+    fn one_flipped_byte_damages_one_piece_or_the_head_and_nothing_else() {
+        let (_, digest, bytes) = written();
+        let first = bytes.len() - 2560 - 3 * 32;
+        for at in (0..bytes.len()).step_by(13) {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 0x10;
+            let files = with(&flipped);
+            match read(&files, "j").unwrap() {
+                Read::Damaged(_) => assert!(at < first, "{at}"),
+                Read::There(journal) => {
+                    assert!(at >= first && journal.digest.is_none(), "{at}");
+                    assert_eq!(journal.damaged().len(), 1, "{at}");
+                    let (bad, _) = journal.damaged()[0];
+                    assert_eq!(journal.content(bad, 512).unwrap(), None);
+                    let other = if bad == 512 { 1536 } else { 512 };
+                    assert_eq!(journal.content(other, 1024).unwrap().unwrap(), content(other, 1024), "{at}");
+                }
+                Read::None => panic!("{at}"),
+            }
+        }
+        assert!(!digest.is_empty());
     }
 
     #[test]
-    fn another_version_is_not_thrown_away() {
-        let mut body = b"zerocap-journal 2\n{}\n".to_vec();
-        let digest = Sha256::digest(&body);
-        body.extend_from_slice(&digest);
-        let mut files = SimulatedDurable::default();
-        files.append("j", &body).unwrap();
-        assert!(read(&files, "j").is_err());
+    fn a_cut_tail_loses_its_pieces_alone() {
+        let (_, _, bytes) = written();
+        for end in (0..bytes.len()).step_by(61) {
+            match read(&with(&bytes[..end]), "j").unwrap() {
+                Read::There(journal) => assert!(journal.digest.is_none() && !journal.damaged().is_empty(), "{end}"),
+                Read::Damaged(_) => {}
+                Read::None => panic!("{end}"),
+            };
+        }
+    }
+
+    #[test]
+    fn one_that_is_there_is_never_overwritten() {
+        for there in [&b"cut off"[..], b""] {
+            let mut files = with(there);
+            assert!(write(&mut files, "j", &header(), |o, n| Ok(content(o, n))).is_err());
+            assert_eq!(files.read("j").unwrap().as_deref(), Some(there));
+        }
     }
 }

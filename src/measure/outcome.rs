@@ -33,6 +33,17 @@ pub struct Wrong {
     pub method: Method,
     /// In words, with the offset.
     pub text: String,
+    /// What was read where something else should be; `None` where nothing was read.
+    pub seen: Option<Seen>,
+}
+
+/// A block that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// Its place on the node, in bytes.
+    pub offset: u64,
+    /// Its content.
+    pub bytes: Vec<u8>,
 }
 
 /// How the run ended.
@@ -46,6 +57,30 @@ pub enum End {
     NotSupported,
     /// An act other than zeroing failed: the operation, and the answer.
     Failed(String, ActError),
+}
+
+/// Why pairs stopped although nothing is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Open {
+    /// The time budget is spent.
+    Time,
+    /// The byte budget is spent.
+    Bytes,
+    /// Somebody stopped it.
+    Interrupted,
+    /// The byte budget is too small for segments of the deallocation granularity.
+    Granularity,
+}
+
+impl std::fmt::Display for Open {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Open::Time => "the time budget is spent",
+            Open::Bytes => "the byte budget is spent",
+            Open::Interrupted => "interrupted",
+            Open::Granularity => "the byte budget is too small for segments of the deallocation granularity",
+        })
+    }
 }
 
 /// Everything a run gave.
@@ -76,7 +111,7 @@ pub struct Outcome {
     /// Limits that changed during the test: one line each.
     pub changed_limits: Vec<String>,
     /// Why the pairs stopped without a decision.
-    pub inconclusive: Option<&'static str>,
+    pub inconclusive: Option<Open>,
     /// Time of the whole run.
     pub took: Nanos,
 }

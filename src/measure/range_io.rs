@@ -2,7 +2,7 @@
 //! back. What a device does wrong ends it in the same words as a run.
 
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
-use crate::measure::outcome::{End, Wrong};
+use crate::measure::outcome::{End, Seen, Wrong};
 use crate::terms::{Hazard, Method};
 use crate::units::{Nanos, MIB};
 
@@ -44,9 +44,11 @@ impl Spans<'_> {
     /// One act; what it answers.
     pub fn act(&mut self, operation: &str, method: Method, act: &Act) -> Result<(Nanos, Done), End> {
         let timed = self.port.act(self.range, act);
+        let zeroing = matches!(act, Act::Zero { .. } | Act::Load(_));
         timed.value.map(|done| (timed.took, done)).map_err(|error| match error {
-            ActError::NoAnswer(_) => {
-                End::Wrong(Wrong { hazard: Hazard::NoAnswer, method, text: format!("{operation}: {error}") })
+            ActError::NoAnswer(_) if zeroing => {
+                let text = format!("{operation}: {error}");
+                End::Wrong(Wrong { hazard: Hazard::NoAnswer, method, text, seen: None })
             }
             error => End::Failed(operation.to_owned(), error),
         })
@@ -84,9 +86,10 @@ impl Spans<'_> {
             took += match timed {
                 Ok((took, _)) => took.0,
                 // It was answered before by smaller ones: an error now is the device's, and not a limit's.
-                Err(End::Failed(operation, error @ ActError::Os(_))) => {
-                    let text = format!("{operation}: {error}");
-                    return Err(End::Wrong(Wrong { hazard: Hazard::ZeroingError, method, text }).into());
+                Err(End::Failed(_, error)) => {
+                    self.trial += 1;
+                    let fill = Fill::Pattern { seed: self.seed, trial: self.trial };
+                    return Err(failure(self.port, self.range, method, (offset, length), fill, error).into());
                 }
                 Err(end) => return Err(end.into()),
             };
@@ -101,20 +104,60 @@ impl Spans<'_> {
             self.in_time()?;
             let act = Act::Verify { offset, length, fill: Fill::Zeroes };
             if let (_, Done::Mismatch(at)) = self.act(&format!("read back at byte {offset}"), method, &act)? {
-                let what = read_instead(self.port, self.range, at);
+                let (seen, what) = read_instead(self.port, self.range, at);
                 let text = format!("{method} reported success, {what} is read at byte {at}");
-                return Err(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text }).into());
+                return Err(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text, seen }).into());
             }
         }
         Ok(())
     }
 }
 
-/// What is read at the byte where zeroes should be, in words: some devices read 0xff where they deallocated.
-pub fn read_instead(port: &mut dyn Port, range: &ScratchRange, at: u64) -> &'static str {
+/// What is read at the byte where zeroes should be, and in words: some devices read 0xff where they deallocated.
+pub fn read_instead(port: &mut dyn Port, range: &ScratchRange, at: u64) -> (Option<Seen>, &'static str) {
     match port.act(range, &Act::Read { offset: at, length: range.logical_block }).value {
-        Ok(Done::Bytes(bytes)) if !bytes.is_empty() && bytes.iter().all(|b| *b == 0xff) => "0xff",
-        _ => "old data",
+        Ok(Done::Bytes(bytes)) if !bytes.is_empty() => {
+            let what = if bytes.iter().all(|b| *b == 0xff) { "0xff" } else { "old data" };
+            (Some(Seen { offset: at, bytes }), what)
+        }
+        _ => (None, "old data"),
+    }
+}
+
+/// The end of a run whose zeroing call failed. The device is to blame only where the call fails again while a plain write
+/// and read of the same blocks succeed: else the failure is not one of zeroing. Leaves the span filled or zeroed.
+pub fn failure(
+    port: &mut dyn Port,
+    range: &ScratchRange,
+    method: Method,
+    (offset, length): (u64, u64),
+    fill: Fill,
+    error: ActError,
+) -> End {
+    let operation = format!("{method} of {length} bytes from byte {offset} on");
+    if !error.may_accuse() {
+        return End::Failed(operation, error);
+    }
+    let plain = |port: &mut dyn Port, act: &Act| match port.act(range, act).value {
+        Ok(Done::Mismatch(at)) => Err(ActError::Protocol(format!("byte {at} does not read as it was written"))),
+        other => other.map(drop),
+    };
+    let written = plain(port, &Act::Write { offset, length, fill })
+        .and_then(|()| plain(port, &Act::Verify { offset, length, fill }));
+    if let Err(plain) = written {
+        return End::Failed(format!("{operation}: {error}; a plain write of the same blocks"), plain);
+    }
+    match port.act(range, &Act::Zero { method, offset, length }).value {
+        Err(again) if again.may_accuse() => {
+            let text = format!("{operation}: {error}");
+            End::Wrong(Wrong { hazard: Hazard::ZeroingError, method, text, seen: None })
+        }
+        Err(ActError::NoAnswer(pid)) => {
+            let text = format!("{operation}: {error}, then {}", ActError::NoAnswer(pid));
+            End::Wrong(Wrong { hazard: Hazard::NoAnswer, method, text, seen: None })
+        }
+        Err(other) => End::Failed(operation, other),
+        Ok(_) => End::Failed(format!("{operation} (it succeeded when it was tried again)"), error),
     }
 }
 

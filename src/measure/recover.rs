@@ -1,8 +1,10 @@
-//! Puts journalled content back, block by block, and refuses where anybody else has written.
+//! Puts journalled content back, block by block: what is the test's own is restored, what is somebody else's is left and
+//! named, and one block that cannot be restored keeps no other from being restored.
 //!
-//! A unit of 512 bytes that holds its journalled content stays; one that holds this run's pattern or zeroes is put back;
-//! any other one means that somebody wrote there since: nothing is put back and the journal stays. The whole range is
-//! looked at before the first write. The range comes from `scratch`, with its own proof.
+//! Restored are: this run's pattern; zeroes, where the intent names their segment and the medium is proved ([`Rules`]);
+//! blocks that cannot be read. A block that holds its old content is left. Any other is somebody's: it is never
+//! overwritten, and it is no fault of the device. The witness goes last, and only when nothing else waits. The range comes
+//! from `scratch`, with its own proof; this file writes nothing but journalled content to it.
 
 use crate::error::Error;
 use crate::machine::port::pattern::{self, UNIT};
@@ -13,22 +15,40 @@ use crate::terms::Method;
 /// Bytes looked at in one read.
 const CHUNK: u64 = 1 << 20;
 
-/// What came of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// The journalled content is there, checked by reading; so many bytes were written for it.
-    Back(u64),
-    /// A block that is neither journalled, nor ours, nor zero.
-    Foreign {
-        /// Its byte offset on the node.
-        offset: u64,
-        /// So many bytes from there read 0xff throughout: some devices read that after zeroing, and nobody can tell that
-        /// from what somebody wrote.
-        ones: u64,
-    },
+/// Which zeroes may be the test's.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// The segments (offset on the node, length) of which the intent said, before it was done, that they would be zeroed.
+    pub zeroed: &'a [(u64, u64)],
+    /// The medium is that of the test, and no partition, signature or claimer has come to lie over the range since: zeroes
+    /// in a segment that was named are the test's.
+    pub medium_is_proved: bool,
 }
 
-/// Why it could not be done; the journal must be kept.
+/// What came of it. Spans are offset on the node and length, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    /// Bytes that were written.
+    pub restored: u64,
+    /// What somebody else wrote: left as it is.
+    pub foreign: Vec<(u64, u64)>,
+    /// So many bytes of it read 0xff throughout: some devices read that after zeroing, and nobody can tell that from what
+    /// somebody wrote.
+    pub ones: u64,
+    /// What could not be written or does not read as it was written: the device's answer.
+    pub failed: Vec<(u64, u64, ActError)>,
+    /// What the journal has lost.
+    pub damaged: Vec<(u64, u64)>,
+}
+
+impl Report {
+    /// Whether the whole span holds its old content.
+    pub fn is_whole(&self) -> bool {
+        self.foreign.is_empty() && self.failed.is_empty() && self.damaged.is_empty()
+    }
+}
+
+/// Why it could not go on; the journal must be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
     /// The operation.
@@ -37,131 +57,208 @@ pub struct Failed {
     pub error: ActError,
 }
 
-/// Whether foreign blocks are possible.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
-    /// The range was held exclusively since the journal was written: whatever is there is the test's doing.
-    Held,
-    /// Somebody may have written since.
-    Nobody,
-}
-
 /// Puts the content back. `range` must be open on the port.
 pub fn put_back(
     port: &mut dyn Port,
     range: &ScratchRange,
     journal: &Journal<'_>,
-    trust: Trust,
-) -> Result<Outcome, Failed> {
-    let mut todo: Vec<Todo> = Vec::new();
-    let block = range.logical_block.max(UNIT as u64);
-    for Chunk { start, from, length } in chunks(&journal.header) {
-        let old = content(journal, from, length)?;
-        // Nothing is joined across chunks: each lies in one journalled span.
-        let first = todo.len();
-        let now = read(port, range, start, length)?;
-        for (i, (have, want)) in now.chunks(UNIT).zip(old.chunks(UNIT)).enumerate() {
-            let offset = start + (i * UNIT) as u64;
-            if have == want {
-                continue;
-            }
-            let ours =
-                have.iter().all(|b| *b == 0) || pattern::is_ours(have, journal.header.seed, range.node_offset + offset);
-            if !ours && trust == Trust::Nobody {
-                return Ok(Outcome::Foreign { offset, ones: ones(port, range, journal, offset)? });
-            }
-            let at = offset / block * block;
-            let within = at.saturating_sub(start) as usize;
-            let zeroes = journal.header.thin
-                && old.get(within..within + block as usize).is_some_and(|b| b.iter().all(|b| *b == 0));
-            push_block(&mut todo, first, Todo { offset: at, length: block, zeroes });
+    rules: &Rules<'_>,
+) -> Result<Report, Failed> {
+    let mut work = Work { port, range, journal, rules, report: Report::default() };
+    let block = journal.header.witness_block();
+    let [first, last] = journal.header.witnesses();
+    for (start, length) in chunks(&journal.header) {
+        // The witness is no part of this pass.
+        let from = if start == first { start + block } else { start };
+        let to = if start + length > last { last } else { start + length };
+        if from < to {
+            work.chunk(from, to - from)?;
         }
     }
-    let mut written = 0;
-    for todo in todo {
-        written += todo.length;
-        restore(port, range, journal, &todo)?;
-    }
-    for Chunk { start, from, length } in chunks(&journal.header) {
-        if read(port, range, start, length)? != content(journal, from, length)? {
-            let operation = format!("read back what was put back at byte {start}");
-            return Err(Failed { operation, error: ActError::NotAllowed("it differs from the journal".to_owned()) });
+    if work.report.is_whole() {
+        work.chunk(first, block)?;
+        if last != first {
+            work.chunk(last, block)?;
         }
     }
-    Ok(Outcome::Back(written))
+    Ok(work.report)
 }
 
-/// How many bytes of a journalled span, in whole units from `offset` on, read 0xff throughout.
-fn ones(port: &mut dyn Port, range: &ScratchRange, journal: &Journal<'_>, offset: u64) -> Result<u64, Failed> {
-    let mut end = offset;
-    for Chunk { start, length, .. } in chunks(&journal.header).filter(|c| c.start + c.length > offset) {
-        if start > end {
-            break;
-        }
-        let now = read(port, range, start, length)?;
-        let skipped = end - start;
-        let units = now[skipped as usize..].chunks(UNIT).take_while(|unit| unit.iter().all(|b| *b == 0xff)).count();
-        end += (units * UNIT) as u64;
-        if end < start + length {
-            break;
+/// What a device holds that is not its journalled content, without changing anything: `None` where all is as it was.
+pub fn first_difference(
+    journal: &Journal<'_>,
+    mut read: impl FnMut(u64, u64) -> Option<Vec<u8>>,
+) -> Result<Option<u64>, Error> {
+    for (start, length) in chunks(&journal.header) {
+        let (old, now) = (journal.content(start, length)?, read(start, length));
+        match (old, now) {
+            (Some(old), Some(now)) if old == now => {}
+            _ => return Ok(Some(start)),
         }
     }
-    Ok(end - offset)
+    Ok(None)
 }
 
-/// A piece of a journalled span.
-struct Chunk {
-    /// Its place on the node.
-    start: u64,
-    /// Its place in the journalled content.
-    from: u64,
-    /// Its bytes, at most [`CHUNK`].
-    length: u64,
-}
-
-/// The journalled spans in pieces.
-fn chunks(header: &Header) -> impl Iterator<Item = Chunk> + '_ {
-    let mut from = 0;
-    header.spans.iter().flat_map(move |(start, span)| {
-        let (start, span, before) = (*start, *span, from);
-        from += span;
-        (0..span.div_ceil(CHUNK)).map(move |n| {
-            let at = n * CHUNK;
-            Chunk { start: start + at, from: before + at, length: CHUNK.min(span - at) }
-        })
+/// The journalled span in parts of at most [`CHUNK`], none over the end of a piece.
+fn chunks(header: &Header) -> impl Iterator<Item = (u64, u64)> + '_ {
+    header.pieces().flat_map(|(start, length)| {
+        (0..length.div_ceil(CHUNK)).map(move |n| (start + n * CHUNK, CHUNK.min(length - n * CHUNK)))
     })
 }
 
-fn content(journal: &Journal<'_>, from: u64, length: u64) -> Result<Vec<u8>, Failed> {
-    let failed =
-        |e: Error| Failed { operation: "read the journal".to_owned(), error: ActError::NotAllowed(e.to_string()) };
-    journal.piece(from, length).map_err(failed)
+struct Work<'a> {
+    port: &'a mut dyn Port,
+    range: &'a ScratchRange,
+    journal: &'a Journal<'a>,
+    rules: &'a Rules<'a>,
+    report: Report,
 }
 
-/// What is to be put back by one call.
-struct Todo {
-    offset: u64,
-    length: u64,
-    /// To be punched, not written: zeroes of a device that provisions thinly.
-    zeroes: bool,
+/// What is done with a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It holds its old content.
+    Keep,
+    /// It is the test's; `true`: by a punch, since it held zeroes of a device that provisions thinly.
+    Restore(bool),
+    /// It is somebody's.
+    Leave,
 }
 
-/// Adds a block to a sorted list; joined only with what came after `first` and is put back the same way.
-fn push_block(todo: &mut Vec<Todo>, first: usize, block: Todo) {
-    match todo.get_mut(first..).and_then(<[Todo]>::last_mut) {
-        Some(last) if block.offset < last.offset + last.length => {}
-        Some(last) if block.offset == last.offset + last.length && block.zeroes == last.zeroes => {
-            last.length += block.length;
+impl Work<'_> {
+    /// One chunk: looked at, restored, read back.
+    fn chunk(&mut self, start: u64, length: u64) -> Result<(), Failed> {
+        let content = self.journal.content(start, length).map_err(|e| Failed {
+            operation: "read the journal".to_owned(),
+            error: ActError::Refused(e.to_string()),
+        })?;
+        let Some(old) = content else {
+            self.report.damaged.push((start, length));
+            return Ok(());
+        };
+        let fates = self.fates(start, &old)?;
+        let block = self.block();
+        let mut at = 0;
+        while at < fates.len() {
+            let run = fates[at..].iter().take_while(|fate| **fate == fates[at]).count();
+            let (offset, span) = (start + at as u64 * block, at * block as usize..(at + run) * block as usize);
+            match fates[at] {
+                Fate::Keep => {}
+                Fate::Leave => join(&mut self.report.foreign, offset, run as u64 * block),
+                Fate::Restore(punch) => self.restore(offset, &old[span], punch)?,
+            }
+            at += run;
         }
-        _ => todo.push(block),
+        Ok(())
     }
-}
 
-fn read(port: &mut dyn Port, range: &ScratchRange, offset: u64, length: u64) -> Result<Vec<u8>, Failed> {
-    match port.act(range, &Act::Read { offset, length }).value {
-        Ok(Done::Bytes(bytes)) if bytes.len() as u64 == length => Ok(bytes),
-        Ok(_) => Err(failed("read", offset, ActError::NotAllowed("no bytes came".to_owned()))),
-        Err(e) => Err(failed("read", offset, e)),
+    /// What the medium writes as a whole, and never less than a unit of the pattern.
+    fn block(&self) -> u64 {
+        self.range.logical_block.max(UNIT as u64)
+    }
+
+    /// The fate of each block of a chunk.
+    fn fates(&mut self, start: u64, old: &[u8]) -> Result<Vec<Fate>, Failed> {
+        let block = self.block();
+        let whole = self.read(start, old.len() as u64)?;
+        let mut fates = Vec::new();
+        for (i, want) in old.chunks(block as usize).enumerate() {
+            let offset = start + i as u64 * block;
+            let from = i * block as usize;
+            let have = match &whole {
+                Some(whole) => Some(whole[from..from + want.len()].to_vec()),
+                // The chunk could not be read as a whole: perhaps only some blocks of it cannot.
+                None => self.read(offset, want.len() as u64)?,
+            };
+            let punch = self.journal.header.thin && want.iter().all(|b| *b == 0);
+            fates.push(match have {
+                // What a torn write leaves can be read again once it is written.
+                None => Fate::Restore(punch),
+                Some(have) if have == want => Fate::Keep,
+                Some(have) if self.is_ours(offset, &have, want) => Fate::Restore(punch),
+                Some(have) => {
+                    if have.iter().all(|b| *b == 0xff) {
+                        self.report.ones += have.len() as u64;
+                    }
+                    Fate::Leave
+                }
+            });
+        }
+        Ok(fates)
+    }
+
+    /// Whether every unit of a block is the old content, this run's pattern, its witness, or zeroes that the run made.
+    fn is_ours(&self, offset: u64, have: &[u8], want: &[u8]) -> bool {
+        let run = self.journal.header.run;
+        have.chunks(UNIT).zip(want.chunks(UNIT)).enumerate().all(|(i, (have, want))| {
+            let at = offset + (i * UNIT) as u64;
+            let place = self.range.node_offset + at;
+            have == want
+                || pattern::is_ours(have, run.seed(), place)
+                || pattern::is_witness(have, run, place)
+                || have.iter().all(|b| *b == 0) && self.zeroed_by_us(at, have.len() as u64)
+        })
+    }
+
+    fn zeroed_by_us(&self, at: u64, length: u64) -> bool {
+        let inside = |(start, n): &(u64, u64)| at >= *start && at + length <= start + n;
+        self.rules.medium_is_proved && self.rules.zeroed.iter().any(inside)
+    }
+
+    /// Reads; `None` where the device says that it cannot.
+    fn read(&mut self, offset: u64, length: u64) -> Result<Option<Vec<u8>>, Failed> {
+        match self.port.act(self.range, &Act::Read { offset, length }).value {
+            Ok(Done::Bytes(bytes)) if bytes.len() as u64 == length => Ok(Some(bytes)),
+            Ok(_) => Err(failed("read", offset, ActError::Protocol("no bytes came".to_owned()))),
+            Err(error) if error.may_accuse() => Ok(None),
+            Err(e) => Err(failed("read", offset, e)),
+        }
+    }
+
+    /// Restores a run of blocks; where that fails as a whole, each block for itself.
+    fn restore(&mut self, offset: u64, bytes: &[u8], punch: bool) -> Result<(), Failed> {
+        match self.write(offset, bytes, punch)? {
+            Ok(()) => {
+                self.report.restored += bytes.len() as u64;
+                return Ok(());
+            }
+            Err(error) if bytes.len() as u64 <= self.block() => {
+                self.report.failed.push((offset, bytes.len() as u64, error));
+                return Ok(());
+            }
+            Err(_) => {}
+        }
+        let block = self.block();
+        for (i, part) in bytes.chunks(block as usize).enumerate() {
+            self.restore(offset + i as u64 * block, part, punch)?;
+        }
+        Ok(())
+    }
+
+    /// Writes and reads back. The outer error ends the work; the inner one is the device's answer.
+    fn write(&mut self, offset: u64, bytes: &[u8], punch: bool) -> Result<Result<(), ActError>, Failed> {
+        let length = bytes.len() as u64;
+        if punch && self.punched(offset, length) {
+            return Ok(Ok(()));
+        }
+        match self.port.act(self.range, &Act::PutBack { offset, bytes: bytes.to_vec() }).value {
+            Ok(_) => {}
+            Err(error) if error.may_accuse() => return Ok(Err(error)),
+            Err(e) => return Err(failed("write back", offset, e)),
+        }
+        Ok(match self.read(offset, length)? {
+            Some(now) if now == bytes => Ok(()),
+            Some(_) => Err(ActError::Protocol("it reads otherwise than it was written back".to_owned())),
+            None => Err(ActError::Protocol("it was written back and cannot be read".to_owned())),
+        })
+    }
+
+    /// Zeroes of a device that provisions thinly are put back by a punch that is checked by reading, so that they do not
+    /// stay mapped; a device that does not punch gets them written.
+    fn punched(&mut self, offset: u64, length: u64) -> bool {
+        let punched = self.port.act(self.range, &Act::Zero { method: Method::PunchHole, offset, length }).value.is_ok();
+        let check = Act::Verify { offset, length, fill: Fill::Zeroes };
+        punched && matches!(self.port.act(self.range, &check).value, Ok(Done::Ok))
     }
 }
 
@@ -169,25 +266,10 @@ fn failed(what: &str, offset: u64, error: ActError) -> Failed {
     Failed { operation: format!("{what} at byte {offset}"), error }
 }
 
-/// Puts one span back. Where the device provisions thinly, zeroes are put back by a punch that is checked by reading, so
-/// that they do not stay mapped; a device that does not punch gets them written.
-fn restore(port: &mut dyn Port, range: &ScratchRange, journal: &Journal<'_>, todo: &Todo) -> Result<(), Failed> {
-    let (offset, length) = (todo.offset, todo.length);
-    let chunk = chunks(&journal.header).find(|c| c.start <= offset && offset + length <= c.start + c.length);
-    let Some(chunk) = chunk else {
-        let why = ActError::NotAllowed("it is not journalled".to_owned());
-        return Err(failed("find the journalled content of", offset, why));
-    };
-    let bytes = content(journal, chunk.from + (offset - chunk.start), length)?;
-    if todo.zeroes {
-        let punched = port.act(range, &Act::Zero { method: Method::PunchHole, offset, length }).value.is_ok();
-        let check = Act::Verify { offset, length, fill: Fill::Zeroes };
-        if punched && matches!(port.act(range, &check).value, Ok(Done::Ok)) {
-            return Ok(());
-        }
-    }
-    match port.act(range, &Act::PutBack { offset, bytes }).value {
-        Ok(_) => Ok(()),
-        Err(e) => Err(failed("write back", offset, e)),
+/// Adds a span to a list in order, joined with the last where they touch.
+fn join(spans: &mut Vec<(u64, u64)>, offset: u64, length: u64) {
+    match spans.last_mut() {
+        Some((start, n)) if *start + *n == offset => *n += length,
+        _ => spans.push((offset, length)),
     }
 }

@@ -8,12 +8,12 @@ mod gap;
 mod place;
 pub mod temporary;
 
-pub use place::Where;
+pub use place::ScratchSpec;
 
 use crate::device::Device;
 use crate::error::Result;
 use crate::machine::block::devices::{self, Partition};
-use crate::machine::block::locked_disk::LockedDisk;
+use crate::machine::block::hold::{Hold, Opened};
 use crate::machine::fs::durable::Durable;
 use crate::machine::fs::root::Root;
 use crate::machine::port::ScratchRange;
@@ -60,23 +60,32 @@ pub struct Proof {
     pub limit: u64,
     /// Whether the device provisions thinly.
     pub thin: bool,
-    /// The whole disk, locked until the proof is dropped.
-    pub disk: LockedDisk,
+    /// What the whole disk said when it was locked.
+    pub opened: Opened,
 }
 
-/// Proves a range. `ledger` notes the temporary partition; without one (a dry run) none is made, and the range names the
-/// whole node.
+/// What a proof asks: the system's files, the disk that is held, and what it says.
+pub struct Asked<'a> {
+    /// Files of the system.
+    pub root: &'a Root,
+    /// The disk is locked through it.
+    pub hold: &'a mut dyn Hold,
+    /// What the disk said when it was locked.
+    pub opened: Opened,
+}
+
+/// Proves a range of a disk that is locked. `ledger` notes the temporary partition; without one (a dry run) none is made,
+/// and the range names the whole node.
 pub fn prove(
-    root: &Root,
+    on: &mut Asked<'_>,
     device: &Device,
-    place: &Where,
+    place: &ScratchSpec,
     known: &Known,
     mut ledger: Option<&mut (dyn Durable + '_)>,
 ) -> Result<Proof> {
     let mut checks = Checks { device: device.node(), lines: Vec::new() };
-    let disk = LockedDisk::open(&device.node())?;
     checks.lines.push("whole-disk lock (flock) is held".to_owned());
-    same_device(&mut checks, root, device, &disk)?;
+    same_device(&mut checks, on.root, device, &on.opened)?;
     checks.require(!known.read_only, "not read-only", || "it is read-only".to_owned())?;
     checks.require(!known.zoned, "not zoned", || "it is zoned: a blind write would break its zones".to_owned())?;
     checks.require(known.same_identity.is_empty(), "no other device bears its identity", || {
@@ -87,32 +96,28 @@ pub fn prove(
             format!("{why}: writing takes space from its pool; allow it with --thin-ok")
         })?;
     }
-    whole_disk(&mut checks, root, device)?;
+    whole_disk(&mut checks, on, device)?;
     if let Some(ledger) = ledger.as_deref_mut() {
-        temporary::take_stale_away(root, device, &disk, ledger)?;
+        temporary::take_stale_away(on, device, ledger)?;
     }
-    let partitions = devices::partitions(root, device);
+    let partitions = devices::partitions(on.root, device);
     let thin = known.thin.is_some();
     let most = if thin { THIN_LIMIT } else { u64::MAX };
     let (kind, bounds) = match place {
-        Where::Range { offset, length } => ("range", Bounds::Range(*offset, *length)),
-        Where::Gap => {
-            let (start, length) = gap::find(&mut checks, &disk, &partitions, known.granularity, most)?;
+        ScratchSpec::Range { offset, length } => ("range", Bounds::Range(*offset, *length)),
+        ScratchSpec::Gap => {
+            let (start, length) = gap::find(&mut checks, on, &partitions, known.granularity, most)?;
             ("gap", Bounds::Range(start, length))
         }
-        Where::Label => ("label", Bounds::Partition(labelled(&checks, root, device, &partitions)?)),
-        Where::Node(node) => ("partition", Bounds::Partition(named(&checks, device, &partitions, node)?)),
+        ScratchSpec::Label => ("label", Bounds::Partition(labelled(&checks, on.root, device, &partitions)?)),
+        ScratchSpec::Node(node) => ("partition", Bounds::Partition(named(&checks, on, device, &partitions, node)?)),
     };
     let (range, partition) = match bounds {
-        Bounds::Partition(p) => {
-            (in_partition(&mut checks, root, device, &disk, &partitions, p)?, Some((p.number, false)))
-        }
-        Bounds::Range(offset, length) => {
-            in_range(&mut checks, root, device, &disk, &partitions, (offset, length), ledger)?
-        }
+        Bounds::Partition(p) => (in_partition(&mut checks, on, device, &partitions, p)?, Some((p.number, false))),
+        Bounds::Range(offset, length) => in_range(&mut checks, on, device, &partitions, (offset, length), ledger)?,
     };
     let limit = most.min(range.length);
-    Ok(Proof { range, kind, checks: checks.lines, partition, limit, thin, disk })
+    Ok(Proof { range, kind, checks: checks.lines, partition, limit, thin, opened: on.opened })
 }
 
 enum Bounds<'a> {
@@ -122,29 +127,29 @@ enum Bounds<'a> {
 
 fn in_partition(
     checks: &mut Checks,
-    root: &Root,
+    on: &mut Asked<'_>,
     device: &Device,
-    disk: &LockedDisk,
     partitions: &[Partition],
     p: &Partition,
 ) -> Result<ScratchRange> {
     let node = p.node();
     let Some(devnum) = p.devnum else { return checks.refuse(format!("{node} has no device number")) };
-    let read_only = root.flag(&device.attr(&format!("{}/ro", p.name)));
+    let read_only = on.root.flag(&device.attr(&format!("{}/ro", p.name)));
     checks.require(!read_only.is(true), &format!("{node} is not read-only"), || format!("{node} is read-only"))?;
-    unused(checks, root, device, p)?;
+    unused(checks, on, device, p)?;
     let overlapping = partitions.iter().find(|o| o.number != p.number && overlap(o, p.start, p.length));
     checks.require(overlapping.is_none(), "no other partition overlaps it", || {
         format!("{} overlaps {node}", overlapping.map_or("another partition", |o| &o.name))
     })?;
-    exclusive(checks, &node)?;
+    exclusive(checks, on, &node)?;
     Ok(ScratchRange {
         node,
         devnum: (devnum.major, devnum.minor),
-        diskseq: disk.diskseq,
+        diskseq: on.opened.diskseq,
         start: 0,
         length: p.length,
-        logical_block: disk.logical_block,
+        logical_block: on.opened.logical_block,
+        physical_block: on.opened.physical_block,
         node_offset: p.start,
     })
 }
@@ -153,14 +158,14 @@ type Bounded = (ScratchRange, Option<(u64, bool)>);
 
 fn in_range(
     checks: &mut Checks,
-    root: &Root,
+    on: &mut Asked<'_>,
     device: &Device,
-    disk: &LockedDisk,
     partitions: &[Partition],
     (offset, length): (u64, u64),
     ledger: Option<&mut (dyn Durable + '_)>,
 ) -> Result<Bounded> {
-    let block = disk.logical_block.max(1);
+    let disk = on.opened;
+    let block = disk.physical_block.max(disk.logical_block).max(1);
     checks.require(
         offset % block == 0 && length % block == 0,
         &format!("a multiple of the {block}-byte block"),
@@ -170,7 +175,7 @@ fn in_range(
     checks.require(inside, "inside the device", || {
         format!("{offset}+{length} ends behind the device, which has {} bytes ({})", disk.size, human_bytes(disk.size))
     })?;
-    let table = Table::read(disk.size, disk.logical_block, &mut |at, n| disk.read_at(at, n));
+    let table = Table::read(disk.size, disk.logical_block, &mut |at, n| on.hold.read_at(at, n));
     let conflict = table.conflict(offset, length);
     checks.require(conflict.is_none(), "no entry or header of a partition table in the range", || {
         format!("the range touches {}", conflict.clone().unwrap_or_default())
@@ -190,6 +195,7 @@ fn in_range(
         start: offset,
         length,
         logical_block: disk.logical_block,
+        physical_block: disk.physical_block,
         node_offset: 0,
     };
     let Some(ledger) = ledger else {
@@ -198,12 +204,12 @@ fn in_range(
             .push("a temporary kernel partition will bound the range, where the device can have one".to_owned());
         return Ok((range, None));
     };
-    match temporary::make(checks, root, device, disk, ledger, (offset, length))? {
+    match temporary::make(checks, on, device, ledger, (offset, length))? {
         Some(p) => {
             let devnum = p.devnum.map_or((0, 0), |d| (d.major, d.minor));
-            let result = inner_signature(checks, &p.node()).and_then(|()| exclusive(checks, &p.node()));
+            let result = inner_signature(checks, on, &p.node()).and_then(|()| exclusive(checks, on, &p.node()));
             if let Err(e) = result {
-                temporary::take_away(disk, ledger, p.number)?;
+                temporary::take_away(on.hold, disk.devnum, ledger, p.number)?;
                 return Err(e);
             }
             range = ScratchRange { node: p.node(), devnum, start: 0, node_offset: offset, ..range };
@@ -213,67 +219,68 @@ fn in_range(
             checks.require(partitions.is_empty(), "it has no partitions", || {
                 "it has partitions, and no further one can be added".to_owned()
             })?;
-            exclusive(checks, &device.node())?;
+            exclusive(checks, on, &device.node())?;
             Ok((range, None))
         }
     }
 }
 
-/// Proves again the range of a journal, for recovery: same device, geometry, nobody holds it. Signatures do not count: a
-/// block that is not the test's own stops recovery anyway. A temporary partition that was left is used.
-pub fn of_journal(root: &Root, device: &Device, header: &Header, ledger: &mut dyn Durable) -> Result<Proof> {
+/// Proves again the range of a journal, for recovery, on the disk whose medium was found: the range is there, and nobody
+/// holds it. Signatures are the caller's: they decide which zeroes may be the test's. A temporary partition that was left
+/// is used; where a partition has gone, the kernel bounds the same bytes anew.
+pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: &mut dyn Durable) -> Result<Proof> {
     let mut checks = Checks { device: device.node(), lines: Vec::new() };
-    let disk = LockedDisk::open(&device.node())?;
-    same_device(&mut checks, root, device, &disk)?;
-    let same = disk.size == header.size_bytes && disk.logical_block == header.logical_block;
-    checks.require(same, "size and block size are as journalled", || {
-        format!("its size or block size is not that of the journal ({} bytes)", header.size_bytes)
+    same_device(&mut checks, on.root, device, &on.opened)?;
+    let disk = on.opened;
+    checks.require(disk.logical_block == header.logical_block, "the block size is as journalled", || {
+        format!("its block has {} bytes; the journal is of blocks of {}", disk.logical_block, header.logical_block)
     })?;
-    let partitions = devices::partitions(root, device);
-    let place = header.partition.zip(header.node_length);
-    let length = header.spans.iter().map(|(o, l)| o + l).max().unwrap_or(0);
-    let range = match place {
+    let (first, end) = header.on_device();
+    checks.require(end <= disk.size, "the journalled bytes lie inside the device", || {
+        format!("it ends at byte {}, before the journalled bytes do ({end})", disk.size)
+    })?;
+    let partitions = devices::partitions(on.root, device);
+    let range = |node: String, devnum, length, node_offset| ScratchRange {
+        node,
+        devnum,
+        diskseq: disk.diskseq,
+        start: 0,
+        length,
+        logical_block: disk.logical_block,
+        physical_block: disk.physical_block,
+        node_offset,
+    };
+    let Some(node_length) = header.node_length else {
+        exclusive(&mut checks, on, &device.node())?;
+        let range = range(device.node(), disk.devnum, end, 0);
+        let (kind, thin) = ("journal", header.thin);
+        return Ok(Proof { limit: end, range, kind, checks: checks.lines, partition: None, thin, opened: disk });
+    };
+    let place = (header.node_offset, node_length);
+    let there = partitions.iter().find(|p| (p.start, p.length) == place);
+    let (p, temporary) = match there {
+        Some(p) => (p.clone(), header.temporary && Some(p.number) == header.partition),
         None => {
-            exclusive(&mut checks, &device.node())?;
-            ScratchRange {
-                node: device.node(),
-                devnum: disk.devnum,
-                diskseq: disk.diskseq,
-                start: 0,
-                length,
-                logical_block: disk.logical_block,
-                node_offset: 0,
-            }
-        }
-        Some((number, node_length)) => {
-            let there = partitions.iter().find(|p| p.number == number);
-            let fits = |p: &&Partition| (p.start, p.length) == (header.node_offset, node_length);
-            let p = match (there.filter(fits), header.temporary) {
-                (Some(p), _) => p.clone(),
-                (None, true) => {
-                    let place = (header.node_offset, node_length);
-                    match temporary::make(&mut checks, root, device, &disk, ledger, place)? {
-                        Some(p) => p,
-                        None => return checks.refuse("the temporary partition of the test cannot be made again"),
-                    }
-                }
-                (None, false) => return checks.refuse(format!("partition {number} is not where the journal has it")),
-            };
-            exclusive(&mut checks, &p.node())?;
-            ScratchRange {
-                node: p.node(),
-                devnum: p.devnum.map_or((0, 0), |d| (d.major, d.minor)),
-                diskseq: disk.diskseq,
-                start: 0,
-                length: p.length,
-                logical_block: disk.logical_block,
-                node_offset: p.start,
+            let hit = partitions.iter().find(|p| overlap(p, first, end - first));
+            checks.require(hit.is_none(), "no other partition overlaps the journalled bytes", || {
+                format!("{} lies over the journalled bytes now", hit.map_or("another partition", |p| &p.name))
+            })?;
+            match temporary::make(&mut checks, on, device, ledger, place)? {
+                Some(p) => (p, true),
+                None => return checks.refuse("the kernel cannot bound the journalled bytes by a partition"),
             }
         }
     };
-    let partition =
-        devices::partitions(root, device).iter().find(|p| p.node() == range.node).map(|p| (p.number, header.temporary));
-    Ok(Proof { limit: range.length, range, kind: "journal", checks: checks.lines, partition, thin: header.thin, disk })
+    if let Err(e) = exclusive(&mut checks, on, &p.node()) {
+        if temporary {
+            temporary::take_away(on.hold, disk.devnum, ledger, p.number)?;
+        }
+        return Err(e);
+    }
+    let devnum = p.devnum.map_or((0, 0), |d| (d.major, d.minor));
+    let range = range(p.node(), devnum, p.length, p.start);
+    let (partition, thin) = (Some((p.number, temporary)), header.thin);
+    Ok(Proof { limit: range.length, range, kind: "journal", checks: checks.lines, partition, thin, opened: disk })
 }
 
 /// A file that is made for the test in a directory and has no name: nobody's bytes are in it. `filesystem` is the number
@@ -286,6 +293,7 @@ pub fn new_file(directory: &str, filesystem: (u32, u32), length: u64, logical_bl
         start: 0,
         length,
         logical_block,
+        physical_block: logical_block,
         node_offset: 0,
     }
 }
@@ -299,6 +307,7 @@ pub fn simulated(bytes: u64) -> ScratchRange {
         start: 0,
         length: bytes,
         logical_block: 512,
+        physical_block: 512,
         node_offset: 0,
     }
 }

@@ -9,9 +9,9 @@ mod ladder;
 
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
 use crate::measure::order::{self, DECIDING, SCREENING_PAIRS};
-pub use crate::measure::outcome::{End, MethodRun, Outcome, Wrong};
+pub use crate::measure::outcome::{End, MethodRun, Open, Outcome, Wrong};
 use crate::measure::plan::{part, Plan};
-use crate::measure::range_io::read_instead;
+use crate::measure::range_io::{failure, read_instead};
 use crate::measure::stats::{self, Decision, Sequential};
 use crate::terms::{Hazard, Method};
 use crate::units::{Nanos, MIB};
@@ -79,7 +79,7 @@ impl Run<'_> {
             self.out.segment = half;
         }
         if self.out.segment * LEAST_PAIRS > self.plan.max_bytes {
-            self.out.inconclusive = Some("the byte budget is too small for segments of the deallocation granularity");
+            self.out.inconclusive = Some(Open::Granularity);
             return None;
         }
         self.ladder(watch)?;
@@ -107,11 +107,11 @@ impl Run<'_> {
     }
 
     /// Why nothing more is to be begun.
-    fn spent(&self, watch: &mut dyn Watch) -> Option<&'static str> {
+    fn spent(&self, watch: &mut dyn Watch) -> Option<Open> {
         if self.port.now().since(self.start) >= self.plan.max_time {
-            Some("the time budget is spent")
+            Some(Open::Time)
         } else if watch.stop() {
-            Some("interrupted")
+            Some(Open::Interrupted)
         } else {
             None
         }
@@ -133,14 +133,7 @@ impl Run<'_> {
         match timed.value {
             Ok(done) => Some((timed.took, done)),
             Err(error) => {
-                self.end = Some(match error {
-                    ActError::NoAnswer(_) => End::Wrong(Wrong {
-                        hazard: Hazard::NoAnswer,
-                        method: DECIDING,
-                        text: format!("{operation}: {error}"),
-                    }),
-                    error => End::Failed(operation.to_owned(), error),
-                });
+                self.end = Some(End::Failed(operation.to_owned(), error));
                 None
             }
         }
@@ -168,7 +161,7 @@ impl Run<'_> {
         match self.act(&format!("read back at byte {offset}"), &Act::Verify { offset, length, fill })?.1 {
             Done::Mismatch(at) => {
                 let what = "the device does not read what was written; nothing can be proved on it".to_owned();
-                self.end = Some(End::Failed(format!("read back at byte {at}"), ActError::NotAllowed(what)));
+                self.end = Some(End::Failed(format!("read back at byte {at}"), ActError::Protocol(what)));
                 None
             }
             _ => Some(()),
@@ -187,7 +180,11 @@ impl Run<'_> {
         if let Err(error) = timed.value {
             if let ActError::NoAnswer(_) = error {
                 let text = format!("{method} of {length} bytes at byte {offset}: {error}");
-                self.end = Some(End::Wrong(Wrong { hazard: Hazard::NoAnswer, method, text }));
+                self.end = Some(End::Wrong(Wrong { hazard: Hazard::NoAnswer, method, text, seen: None }));
+                return None;
+            }
+            if !matches!(error, ActError::Os(_)) {
+                self.end = Some(End::Failed(format!("{method} of {length} bytes at byte {offset}"), error));
                 return None;
             }
             return Some(Err(error));
@@ -199,11 +196,11 @@ impl Run<'_> {
         let verify = Act::Verify { offset, length, fill: Fill::Zeroes };
         match self.act(&format!("read back at byte {offset}"), &verify)?.1 {
             Done::Mismatch(at) => {
-                let what = read_instead(self.port, self.range, at);
+                let (seen, what) = read_instead(self.port, self.range, at);
                 let text = format!(
                     "{method} of {length} bytes at byte {offset} reported success, {what} is read at byte {at}"
                 );
-                self.end = Some(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text }));
+                self.end = Some(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text, seen }));
                 None
             }
             _ => Some(Ok(timed.took)),
@@ -219,8 +216,11 @@ impl Run<'_> {
                 None
             }
             Err(error) => {
-                let text = format!("{DECIDING} of {length} bytes from byte {offset} on: {error}");
-                self.end = Some(End::Wrong(Wrong { hazard: Hazard::ZeroingError, method: DECIDING, text }));
+                let span = (offset, length);
+                self.trial += 1;
+                let fill = Fill::Pattern { seed: self.plan.seed, trial: self.trial };
+                self.out.bytes_written += length;
+                self.end = Some(failure(self.port, self.range, DECIDING, span, fill, error));
                 None
             }
         }
@@ -282,7 +282,7 @@ impl Run<'_> {
             self.out.inconclusive = if self.out.pairs.decision() != Decision::Open {
                 None
             } else if (self.out.pairs.len() as u64 + 1) * segment > self.plan.max_bytes {
-                Some("the byte budget is spent")
+                Some(Open::Bytes)
             } else if let Some(why) = self.spent(watch) {
                 Some(why)
             } else {

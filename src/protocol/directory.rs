@@ -10,14 +10,16 @@ use crate::machine::fs::path_info::{self, Located, What};
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::child::ChildPort;
 use crate::machine::port::file_acts::free_bytes;
+use crate::machine::port::pattern::RunId;
+use crate::machine::port::Port;
 use crate::machine::port::{ActError, ScratchRange};
 use crate::machine::Roots;
 use crate::measure::overwrite::{self, Outcome, Plan, AREA, AREAS};
-use crate::measure::scratch::{self, Where};
+use crate::measure::scratch::{self, ScratchSpec};
 use crate::protocol::result::{self, Conditions};
 use crate::protocol::supervise::Listener;
 use crate::protocol::{deadline, Answer, Request};
-use crate::store::intents::{self, Intent};
+use crate::store::intents::{Intent, Intents, Phase};
 use crate::store::measurements;
 use crate::store::published;
 use crate::units::{human_bytes, rate, Nanos};
@@ -29,9 +31,9 @@ const LENGTH: u64 = AREA * AREAS;
 const SPARE: u64 = 4;
 
 /// The directory that a place names, if it names one.
-pub(crate) fn named(place: &Where) -> Result<Option<Located>> {
+pub(crate) fn named(place: &ScratchSpec) -> Result<Option<Located>> {
     match place {
-        Where::Node(path) => path_info::locate(path).map(|l| Some(l).filter(|l| l.what == What::Directory)),
+        ScratchSpec::Node(path) => path_info::locate(path).map(|l| Some(l).filter(|l| l.what == What::Directory)),
         _ => Ok(None),
     }
 }
@@ -52,6 +54,7 @@ pub(crate) fn run(
     facts: &Facts,
     name: &str,
     located: &Located,
+    intents: &mut Intents,
     listener: &mut dyn Listener,
 ) -> Result<Answer> {
     let checked = check(roots, facts, located)?;
@@ -61,7 +64,7 @@ pub(crate) fn run(
         return Ok(Answer::Planned(lines));
     }
     let interrupt = Interrupt::watch().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
-    let outcome = acted(roots, request, facts, name, &checked.range, &interrupt)?;
+    let outcome = acted(roots, request, facts, name, &checked.range, intents, &interrupt)?;
     let overwrite = form(&checked, &outcome);
     if let Some(at) = outcome.old_data {
         listener.remark(&format!("{}: after zeroing a file, old data is read at its byte {at}", facts.device.node()));
@@ -114,34 +117,47 @@ fn acted(
     facts: &Facts,
     name: &str,
     range: &ScratchRange,
+    intents: &mut Intents,
     interrupt: &Interrupt,
 ) -> Result<Outcome> {
     let deadline = request.deadline.map_or_else(|| deadline::of(&roots.system, facts, AREA), Nanos::from_secs);
     let devnum = facts.device.devnum;
+    intents.hold(name)?;
+    if intents.of(name)?.is_some() {
+        let why = "an earlier test was cut off; run `zerocap recover` first".to_owned();
+        return Err(Error::NotSafe { device: facts.device.node(), why });
+    }
+    let random = || clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e));
+    let run = RunId(random()?, random()?);
     let mut word = Intent {
+        run,
+        phase: Phase::Writing,
         device: facts.device.name.clone(),
         identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
         boot_id: clock::boot_id(&roots.system),
-        pid: std::process::id(),
+        pid: crate::machine::process_id(),
         left_behind: None,
+        // The file is nobody's: nothing has to be put back.
         journal: None,
+        journal_digest: None,
+        zeroed: Vec::new(),
+        on_trial: Vec::new(),
         at: clock::now_utc(),
     };
-    intents::begin(roots, name, devnum, &word)?;
+    intents.write(name, devnum, &word)?;
     let mut port = ChildPort::new(deadline);
-    let seed = clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e))?;
-    let plan = Plan { seed, max_time: Nanos::from_secs(request.max_seconds) };
+    let plan = Plan { seed: run.seed(), max_time: Nanos::from_secs(request.max_seconds) };
     let result = overwrite::run(&mut port, range, &plan, &|| interrupt.seen());
     let act = |operation, what| Error::Act { device: facts.device.node(), operation, what };
     if let Some(pid) = port.left_behind() {
         word.left_behind = Some(pid);
-        intents::begin(roots, name, devnum, &word)?;
+        intents.write(name, devnum, &word)?;
         let what = "no answer by the deadline; run `zerocap recover` once that process is gone, or after a restart";
         return Err(act(format!("a call in {} (pid {pid})", escape_str(&range.node)), what.to_owned()));
     }
     // The file goes with its last descriptor.
     port.close();
-    intents::end(roots, name, devnum)?;
+    intents.end(name, devnum)?;
     result.map_err(|e| match e.error {
         None => Error::Interrupted { device: facts.device.node(), what: "the file is gone".to_owned() },
         Some(ActError::Os(errno)) if errno == rustix::io::Errno::OPNOTSUPP.raw_os_error() => {

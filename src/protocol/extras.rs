@@ -1,7 +1,7 @@
 //! What is tried beside the pairs where it was asked for: `--deep`, `--interference`. Ties the runs to what is kept.
 
 use crate::machine::port::{Port, ScratchRange};
-use crate::measure::outcome::{End, Outcome};
+use crate::measure::outcome::{End, Open, Outcome};
 use crate::measure::range_io::{Spans, Stop};
 use crate::measure::{deep, interference};
 use crate::protocol::plan::Prepared;
@@ -27,7 +27,7 @@ pub(crate) fn run(
     outcome: &mut Outcome,
 ) -> Extras {
     let mut extras = Extras::default();
-    if outcome.end != End::Complete || outcome.inconclusive == Some("interrupted") {
+    if outcome.end != End::Complete || outcome.inconclusive == Some(Open::Interrupted) {
         return extras;
     }
     let unit = prepared.plan.unit;

@@ -1,56 +1,53 @@
-//! The part of the job that writes: open, intent, journal, run, put-back, keep.
+//! A test from lock to put-back: the order that is the safety. It works on any port, any files and any hold of a disk, so
+//! that the order which is tested on simulated devices is the one that runs on real ones.
 //!
-//! The order is the safety: nothing is written to the device before the intent is durable and the journal is synced;
-//! nothing is put back while a call is in flight; the journal goes only after the content was read back.
+//! Nothing is written to the device before the intent is durable and the journal is whole; no segment is zeroed before the
+//! intent names it; nothing is put back while a call is in flight; the journal goes only after the content was read back.
 
 pub mod allocation;
+pub mod blame;
 pub mod deadline;
 pub mod directory;
 pub mod extras;
 pub mod limits;
 pub mod modes;
 pub mod plan;
+pub mod recovery;
 pub mod result;
 pub mod supervise;
 pub mod untested;
 
 use crate::assess::document::Document;
-use crate::assess::stack_members;
 use crate::device::Devnum;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
+use crate::machine::block::hold::{Hold, Opened};
 use crate::machine::clock;
-use crate::machine::fs::durable::{Durable, LiveDurable};
+use crate::machine::fs::durable::Durable;
+use crate::machine::fs::root::Root;
 use crate::machine::interrupt::Interrupt;
-use crate::machine::port::child::ChildPort;
-use crate::machine::port::{Act, ActError, Done, Port};
-use crate::machine::Roots;
+use crate::machine::port::{Act, ActError, Done, Fill, Port};
 use crate::measure::journal::{self, Header};
 use crate::measure::outcome::{End, Outcome};
-use crate::measure::recover::{self, Trust};
-use crate::measure::scratch::Proof;
-use crate::measure::scratch::Where;
+use crate::measure::recover::{self, Report, Rules};
+use crate::measure::scratch::{Proof, ScratchSpec};
 use crate::measure::trial;
 use crate::protocol::allocation::Allocation;
 use crate::protocol::limits::Limits;
 use crate::protocol::plan::Prepared;
 use crate::protocol::result::Conditions;
-use crate::protocol::supervise::{Attendant, Attended, Attention, Listener};
-use crate::store::intents::{self, Intent};
-use crate::store::measurements;
-use crate::store::published;
-use crate::terms::Class;
-use crate::verdict::measurement::TestFinding;
+use crate::protocol::supervise::{Attendant, Attended, Attention, Listener, Naming};
+use crate::store::intents::{Intent, Intents, Phase};
 use rustix::io::Errno;
 use std::path::PathBuf;
 
 /// What was asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The device as typed.
     pub device: String,
     /// Where it may write.
-    pub place: Where,
+    pub place: ScratchSpec,
     /// `--thin-ok`.
     pub thin_ok: bool,
     /// `--dry-run`.
@@ -82,76 +79,119 @@ pub enum Answer {
     Verdict(Box<Document>),
 }
 
+/// Everything that a test touches beside facts and plan: the seam between the order and the world.
+pub struct Machine<'a> {
+    /// Files of the system, to read.
+    pub root: &'a Root,
+    /// Commands and acts.
+    pub port: &'a mut dyn Port,
+    /// The disk's lock and the kernel's view of it.
+    pub hold: &'a mut dyn Hold,
+    /// The directory of the journal.
+    pub journal: &'a mut dyn Durable,
+    /// The intents.
+    pub intents: &'a mut Intents,
+    /// Whether somebody asked the process to end.
+    pub interrupt: &'a Interrupt,
+}
+
 /// What a test works on.
 #[derive(Clone, Copy)]
-pub(crate) struct Subject<'a> {
-    pub(crate) roots: &'a Roots,
-    pub(crate) facts: &'a Facts,
-    /// `--restore-limits`.
-    pub(crate) restore_limits: bool,
+pub struct Subject<'a> {
+    /// The device.
+    pub facts: &'a Facts,
     /// Under which journal and intent are kept.
-    pub(crate) name: &'a str,
-    pub(crate) proof: &'a Proof,
-    pub(crate) interrupt: &'a Interrupt,
+    pub name: &'a str,
+    /// The range, and the proof of it.
+    pub proof: &'a Proof,
+    /// `--restore-limits`.
+    pub restore_limits: bool,
+}
+
+/// Keeps what a run gave.
+pub type Keep<'a> = dyn FnMut(&Outcome, &Conditions) -> Result<()> + 'a;
+
+/// Takes the lock of a disk and the name of its test, then looks at what an earlier test left. Nothing is decided on state
+/// that another process may be changing.
+pub fn begin(hold: &mut dyn Hold, intents: &mut Intents, node: &str, name: &str) -> Result<Opened> {
+    let not_safe = |why: String| Error::NotSafe { device: node.to_owned(), why };
+    let Some(opened) = hold.lock(node)? else {
+        // Whoever has the lock may be a test of our own: that is another answer.
+        intents.hold(name)?;
+        intents.release(name);
+        return Err(not_safe("another program holds its lock (flock); wait for that program or end it".to_owned()));
+    };
+    intents.hold(name)?;
+    match intents.of(name)? {
+        None => Ok(opened),
+        Some(earlier) => {
+            let call = earlier.left_behind.map_or_else(String::new, |pid| format!(" (a call of it is pid {pid})"));
+            Err(not_safe(format!("an earlier test was cut off{call}; run `zerocap recover` first")))
+        }
+    }
 }
 
 /// A test that has the device open.
-struct Guarded<'a> {
+struct Session<'a, 'm> {
     on: Subject<'a>,
+    machine: &'a mut Machine<'m>,
     prepared: &'a Prepared,
-    port: ChildPort,
-    files: LiveDurable,
     journal_name: String,
     header: Header,
     word: Intent,
     conditions: Conditions,
     limits: Limits,
     allocation: Allocation,
-    /// What was found, once it is kept.
-    found: Vec<TestFinding>,
 }
 
-/// Runs the test and gives the verdict.
-pub(crate) fn test(on: Subject<'_>, prepared: &Prepared, listener: &mut dyn Listener) -> Result<Box<Document>> {
-    let mut test = Guarded::open(on, prepared)?;
-    let document = test.steps(listener);
+/// Runs a test on a range that was proved, with lock and name held ([`begin`]). `keep` is called with what it gave; nothing
+/// is kept of a test that could not be made.
+pub fn test(
+    machine: &mut Machine<'_>,
+    on: Subject<'_>,
+    prepared: &Prepared,
+    listener: &mut dyn Listener,
+    keep: &mut Keep<'_>,
+) -> Result<()> {
+    let mut session = Session::open(on, machine, prepared)?;
+    let result = session.steps(listener, keep);
     // On every way out: else the child may still hold the temporary partition when that is to go.
-    test.port.close();
-    document
+    session.machine.port.close();
+    result
 }
 
-impl<'a> Guarded<'a> {
-    fn steps(&mut self, listener: &mut dyn Listener) -> Result<Box<Document>> {
-        self.announce()?;
+impl<'a, 'm> Session<'a, 'm> {
+    fn steps(&mut self, listener: &mut dyn Listener, keep: &mut Keep<'_>) -> Result<()> {
+        self.announce(Phase::Preparing)?;
         self.save_content()?;
-        let outcome = self.run(listener);
-        self.no_call_in_flight(&outcome)?;
+        let mut outcome = self.run(listener);
+        self.blame(&mut outcome);
+        self.no_call_in_flight(&outcome, keep)?;
         self.put_back(&outcome)?;
         self.compare();
         // The child ends and closes the device: from here on nothing of the test holds it.
-        self.port.close();
-        self.judge(&outcome)?;
-        self.publish(listener)
+        self.machine.port.close();
+        self.judge(&outcome, keep)
     }
 
-    fn open(on: Subject<'a>, prepared: &'a Prepared) -> Result<Guarded<'a>> {
-        let mut port = ChildPort::new(prepared.deadline);
-        if on.proof.thin {
-            let devices = stack_members::addresses(on.roots, on.facts);
-            port.listen(devices).map_err(|e| Error::file("the kernel's events (netlink)", "listen to", e))?;
-        }
+    fn open(on: Subject<'a>, machine: &'a mut Machine<'m>, prepared: &'a Prepared) -> Result<Session<'a, 'm>> {
         let range = &on.proof.range;
-        port.act(range, &Act::Open).value.map_err(|e| act_error(&range.node, "open for writing", &e))?;
-        let header = plan::header(on.roots, on.facts, on.proof, prepared);
+        machine.port.act(range, &Act::Open).value.map_err(|e| act_error(&range.node, "open for writing", &e))?;
+        let header = plan::header(machine.root, on.facts, on.proof, prepared);
         let at = clock::now_utc();
         let word = Intent {
+            run: header.run,
+            phase: Phase::Preparing,
             device: on.facts.device.name.clone(),
             identity: header.identity.clone(),
             boot_id: header.boot_id.clone(),
-            pid: std::process::id(),
+            pid: crate::machine::process_id(),
             left_behind: None,
             // Absolute: `recover` may run from another directory.
             journal: std::path::absolute(&prepared.journal).ok(),
+            journal_digest: None,
+            zeroed: Vec::new(),
+            on_trial: Vec::new(),
             at: at.clone(),
         };
         let conditions = Conditions {
@@ -162,64 +202,66 @@ impl<'a> Guarded<'a> {
             fast_ratio: prepared.plan.fast_ratio,
             ..Conditions::default()
         };
-        let limits = Limits::read(&on.roots.system, on.facts);
-        let allocation = ask_allocation(&on, prepared);
-        let files = LiveDurable::new(&prepared.journal, 0o600);
+        let limits = Limits::read(machine.root, on.facts);
+        let allocation = ask_allocation(machine.port, &on, prepared);
         let journal_name = format!("{}.journal", on.name);
-        Ok(Guarded {
-            on,
-            prepared,
-            port,
-            files,
-            journal_name,
-            header,
-            word,
-            conditions,
-            limits,
-            allocation,
-            found: Vec::new(),
-        })
+        Ok(Session { on, machine, prepared, journal_name, header, word, conditions, limits, allocation })
     }
 
     fn devnum(&self) -> Option<Devnum> {
         self.on.facts.device.devnum
     }
 
-    /// The durable word that a test has begun.
-    fn announce(&self) -> Result<()> {
-        intents::begin(self.on.roots, self.on.name, self.devnum(), &self.word)
+    /// The durable word of how far the test is.
+    fn announce(&mut self, phase: Phase) -> Result<()> {
+        self.word.phase = phase;
+        self.write_word()
+    }
+
+    fn write_word(&mut self) -> Result<()> {
+        self.machine.intents.write(self.on.name, self.devnum(), &self.word)
     }
 
     /// Takes journal and word away: nothing of the test is left on the device.
     fn clear(&mut self) -> Result<()> {
-        self.files.remove(&self.journal_name)?;
-        intents::end(self.on.roots, self.on.name, self.devnum())
+        self.announce(Phase::Done)?;
+        self.machine.journal.remove(&self.journal_name)?;
+        self.machine.intents.end(self.on.name, self.devnum())
     }
 
     /// The old content goes to the journal.
     fn save_content(&mut self) -> Result<()> {
-        let Guarded { on, port, files, .. } = self;
-        let range = &on.proof.range;
+        let (on, interrupt) = (self.on, self.machine.interrupt);
+        let (port, range) = (&mut *self.machine.port, &on.proof.range);
         let read = |offset, length| {
-            if on.interrupt.seen() {
+            if interrupt.seen() {
                 return Err(interrupted(on.facts, "nothing was written"));
             }
             match port.act(range, &Act::Read { offset, length }).value {
                 Ok(Done::Bytes(bytes)) => Ok(bytes),
-                Ok(_) => Err(act_error(&range.node, "read", &ActError::NotAllowed("no bytes came".to_owned()))),
+                Ok(_) => Err(act_error(&range.node, "read", &ActError::Protocol("no bytes came".to_owned()))),
                 Err(e) => Err(act_error(&range.node, "read the old content of", &e)),
             }
         };
-        let written = journal::write(files, &self.journal_name, &self.header, read);
-        if written.is_err() {
-            // Nothing was written to the device yet, so the word can go. Not the journal: an unfinished one is gone, and a
-            // whole one is an earlier test's, all that is left of that content.
-            intents::end(self.on.roots, self.on.name, self.devnum())?;
+        match journal::write(self.machine.journal, &self.journal_name, &self.header, read) {
+            Ok(digest) => {
+                self.word.journal_digest = Some(digest);
+                self.announce(Phase::Journalled)
+            }
+            Err(e) => {
+                // Nothing was written to the device yet, so the word can go. Not the journal: an unfinished one is gone,
+                // and one that was there before is an earlier test's, all that is left of that content.
+                self.machine.intents.end(self.on.name, self.devnum())?;
+                Err(e)
+            }
         }
-        written
     }
 
+    /// The witness, then the run. Whatever fails here is an end of the run, and the content is put back.
     fn run(&mut self, listener: &mut dyn Listener) -> Outcome {
+        if let Err(end) = self.witness() {
+            return Outcome { end, ..Outcome::new(&self.prepared.plan) };
+        }
         if self.prepared.modes.is_empty() {
             self.one(&self.prepared.plan, listener)
         } else {
@@ -227,79 +269,97 @@ impl<'a> Guarded<'a> {
         }
     }
 
+    /// Writes the witness: the proof of the medium, there before anything else of the test is.
+    fn witness(&mut self) -> std::result::Result<(), End> {
+        let (length, fill) = (self.header.witness_block(), Fill::Witness(self.header.run));
+        for offset in self.header.witnesses() {
+            let act = Act::Write { offset, length, fill };
+            let written = self.machine.port.act(&self.on.proof.range, &act).value;
+            written.map_err(|e| End::Failed(format!("write the witness at byte {offset}"), e))?;
+        }
+        let refused = |e: Error| End::Failed("note that the test begins".to_owned(), ActError::Refused(e.to_string()));
+        self.announce(Phase::Writing).map_err(refused)
+    }
+
     /// One run, and what was asked for beside it.
     fn one(&mut self, plan: &crate::measure::plan::Plan, listener: &mut dyn Listener) -> Outcome {
-        let on = self.on;
-        let attendant = Attendant::new(&on.roots.system, on.facts, on.interrupt, plan.max_time, listener);
-        let mut port = Attended::new(&attendant, &mut self.port);
+        let (on, prepared, devnum) = (self.on, self.prepared, self.devnum());
+        let Session { machine, word, conditions, .. } = self;
+        let Machine { root, port, hold, intents, interrupt, .. } = &mut **machine;
+        let mut name_it = |span| {
+            word.zeroed.push(span);
+            intents.write(on.name, devnum, word)
+        };
+        let mut naming = Naming::new(&mut **port, plan, &mut name_it);
+        let attendant = Attendant::new(root, on.facts, interrupt, plan.max_time, listener, &mut **hold);
+        let mut port = Attended::new(&attendant, &mut naming);
         let mut outcome = trial::run(&mut port, &on.proof.range, plan, &mut Attention(&attendant));
-        let extras = extras::run(&mut port, &on.proof.range, self.prepared, plan.max_time, &mut outcome);
+        let extras = extras::run(&mut port, &on.proof.range, prepared, plan.max_time, &mut outcome);
         // A pool without space is no fault of the device: it is said and put back, and the device is not broken by it.
         if let Some(operation) = attendant.out_of_space().filter(|_| on.proof.thin) {
             outcome.end = End::Failed(operation, ActError::Os(Errno::NOSPC.raw_os_error()));
         }
         // Nor is a pool that is running short; what the device did wrong until then holds.
         if let Some((operation, what)) = attendant.attention().filter(|_| !matches!(outcome.end, End::Wrong(_))) {
-            outcome.end = End::Failed(operation, ActError::NotAllowed(what.to_string()));
+            outcome.end = End::Failed(operation, ActError::Refused(what.to_string()));
         }
-        (self.conditions.interference, self.conditions.deep) = (extras.interference, extras.deep);
+        if let Some(why) = attendant.disturbed() {
+            outcome.end = End::Failed("hold the disk".to_owned(), ActError::Refused(why));
+        }
+        (conditions.interference, conditions.deep) = (extras.interference, extras.deep);
         outcome
+    }
+
+    /// Whether what the run took for the device's fault is the device's.
+    fn blame(&mut self, outcome: &mut Outcome) {
+        let end = std::mem::replace(&mut outcome.end, End::Complete);
+        outcome.end = match self.journal() {
+            Ok(journal::Read::There(journal)) => {
+                let asked = blame::Asked { root: self.machine.root, facts: self.on.facts, journal: &journal };
+                blame::settle(end, &asked, &self.on.proof.range)
+            }
+            // What cannot be compared with the old content accuses nobody of leaving it.
+            _ => match end {
+                End::Wrong(wrong) => {
+                    End::Failed(wrong.text, ActError::Refused("the journal cannot be read any more".to_owned()))
+                }
+                end => end,
+            },
+        };
+    }
+
+    fn journal(&self) -> Result<journal::Read<'_>> {
+        journal::read(self.machine.journal, &self.journal_name)
     }
 
     /// What is not as before although the content is: limits, which may be put back, and which blocks are mapped.
     fn compare(&mut self) {
         let on = self.on;
         if on.restore_limits {
-            let found = limits::restore(&self.limits, &on.roots.system, on.facts, &mut self.port);
+            let found = limits::restore(&self.limits, self.machine.root, on.facts, self.machine.port);
             self.conditions.found.extend(found);
         }
-        let now = ask_allocation(&on, self.prepared);
+        let now = ask_allocation(self.machine.port, &on, self.prepared);
         self.conditions.found.extend(allocation::changed(&self.allocation, &now));
-    }
-
-    fn keep(&mut self, outcome: &Outcome) -> Result<()> {
-        let (roots, facts) = (self.on.roots, self.on.facts);
-        let mut measurement = result::of_run(facts, &self.conditions, outcome);
-        self.found.clone_from(&measurement.findings);
-        let now = facts.scsi().and_then(|s| s.zeroing_mode.known());
-        if let Some(before) = measurements::load(roots, facts).ok().flatten() {
-            // What can decide nothing takes no hazard back either.
-            if before.hazard.is_some()
-                && measurement.class == Class::Unknown
-                && u64::from(measurement.trials) < trial::LEAST_PAIRS
-            {
-                return Ok(());
-            }
-            // What was found in files of this device is not asked anew here.
-            measurement.overwrite = before.overwrite;
-            // A test in the mode that an earlier one chose speaks of that mode, which stays wanted.
-            if self.prepared.modes.is_empty() && before.zeroing_mode.as_ref().is_some_and(|mode| Some(mode) == now) {
-                (measurement.zeroing_mode, measurement.modes) = (before.zeroing_mode, before.modes);
-            }
-        }
-        // So does one in the mode that the policy wishes for: the rule leads back to it after every close.
-        if self.prepared.modes.is_empty()
-            && self.prepared.wished_mode.is_some_and(|w| now.is_some_and(|m| m == w.as_str()))
-        {
-            measurement.zeroing_mode = now.cloned();
-        }
-        measurements::save(roots, facts, &measurement).map(drop)
     }
 
     /// The child that did not answer, if one did not; from then on the intent names it.
     fn left_behind(&mut self) -> Result<Option<u32>> {
-        let pid = self.port.left_behind();
+        let pid = self.machine.port.left_behind();
         if pid.is_some() && self.word.left_behind != pid {
             self.word.left_behind = pid;
-            self.announce()?;
+            self.write_word()?;
         }
         Ok(pid)
     }
 
-    /// A call that was not answered is a hazard, kept at once; nothing more is written to that queue.
-    fn no_call_in_flight(&mut self, outcome: &Outcome) -> Result<()> {
+    /// A call that was not answered: where that is the device's fault it is a hazard, kept at once; nothing more is written
+    /// to that queue.
+    fn no_call_in_flight(&mut self, outcome: &Outcome, keep: &mut Keep<'_>) -> Result<()> {
         let Some(pid) = self.left_behind()? else { return Ok(()) };
-        self.keep(outcome)?;
+        if matches!(outcome.end, End::Wrong(_)) {
+            keep(outcome, &self.conditions)?;
+        }
         Err(self.not_put_back(format!(
             "a call was not answered in {:.0} s and is still in flight, pid {pid}; nothing more is written to this \
              device in this boot. Once that process is gone, or after a restart, run `zerocap recover`",
@@ -309,42 +369,63 @@ impl<'a> Guarded<'a> {
 
     fn put_back(&mut self, outcome: &Outcome) -> Result<()> {
         let again = "run `zerocap recover` once the device answers again";
-        let back = match journal::read(&self.files, &self.journal_name)? {
-            journal::Read::Whole(journal) => {
-                recover::put_back(&mut self.port, &self.on.proof.range, &journal, Trust::Held)
-            }
-            _ => {
-                let what = "the journal is gone or damaged".to_owned();
-                return Err(Error::Malformed { path: self.journal_path(), what });
-            }
-        };
-        match back {
-            Ok(recover::Outcome::Back(bytes)) => {
-                self.conditions.put_back = bytes;
+        self.announce(Phase::Restoring)?;
+        let lost = |error: &ActError| matches!(error, ActError::PortLost(_) | ActError::Closed);
+        if matches!(&outcome.end, End::Failed(_, error) if lost(error)) {
+            self.reopen(again)?;
+        }
+        let mut result = self.restore();
+        // The process that acts may have ended unseen, or end while it puts back: once more by a new one.
+        if matches!(&result, Ok(Err(failed)) if lost(&failed.error)) {
+            self.reopen(again)?;
+            result = self.restore();
+        }
+        match result? {
+            Ok(report) if report.is_whole() => {
+                self.conditions.put_back = report.restored;
                 Ok(())
             }
-            Ok(recover::Outcome::Foreign { offset, .. }) => {
-                Err(self.not_put_back(format!("byte {offset} was written by somebody else; {again}")))
-            }
+            Ok(report) => Err(self.not_put_back(recovery::remains(&report, &self.header))),
             Err(e) => {
                 self.left_behind()?;
-                self.keep(outcome)?;
                 Err(self.not_put_back(format!("{}: {}; {again}", e.operation, e.error)))
             }
         }
     }
 
+    fn reopen(&mut self, again: &str) -> Result<()> {
+        match self.machine.port.act(&self.on.proof.range, &Act::Open).value {
+            Ok(_) => Ok(()),
+            Err(e) => Err(self.not_put_back(format!("open for writing again: {e}; {again}"))),
+        }
+    }
+
+    fn restore(&mut self) -> Result<std::result::Result<Report, recover::Failed>> {
+        let path = self.journal_path();
+        match journal::read(self.machine.journal, &self.journal_name)? {
+            journal::Read::There(journal) => {
+                // The range was bounded and held since the witness was written: zeroes in what was named are the test's.
+                let rules = Rules { zeroed: &self.word.zeroed, medium_is_proved: true };
+                Ok(recover::put_back(self.machine.port, &self.on.proof.range, &journal, &rules))
+            }
+            _ => {
+                Err(Error::Malformed { path, what: "the journal is gone or damaged; nothing was put back".to_owned() })
+            }
+        }
+    }
+
     /// What came of the run, the content being back: kept, or nothing is kept and the error says why.
-    fn judge(&mut self, outcome: &Outcome) -> Result<()> {
+    fn judge(&mut self, outcome: &Outcome, keep: &mut Keep<'_>) -> Result<()> {
         if let Some(pid) = self.left_behind()? {
             // A limit that was to be put back: the content is back already, but the queue is not to be touched.
-            self.files.remove(&self.journal_name)?;
+            self.announce(Phase::Done)?;
+            self.machine.journal.remove(&self.journal_name)?;
             let (device, error) = (self.on.facts.device.node(), ActError::NoAnswer(pid));
             return Err(act_error(&device, "put back a limit of", &error));
         }
         let wrong = matches!(outcome.end, End::Wrong(_));
         // What a device did wrong holds whoever interrupts it.
-        if self.on.interrupt.seen() && !wrong {
+        if self.machine.interrupt.seen() && !wrong {
             self.clear()?;
             return Err(interrupted(self.on.facts, "the content was put back"));
         }
@@ -352,21 +433,12 @@ impl<'a> Guarded<'a> {
             self.clear()?;
             return Err(act_error(&self.on.facts.device.node(), operation, error));
         }
-        self.keep(outcome)?;
+        keep(outcome, &self.conditions)?;
         self.clear()
     }
 
-    fn publish(&self, listener: &mut dyn Listener) -> Result<Box<Document>> {
-        let mut remark = |text: &str| listener.remark(text);
-        let document = published::with_event(self.on.roots, &self.on.facts.device, &mut remark)?;
-        // A test that took the offload away leaves a device whose verdict no longer speaks of the test.
-        let told = |f: &&TestFinding| document.findings.iter().any(|told| told.code == f.code);
-        self.found.iter().filter(|f| !told(f)).for_each(|f| remark(&format!("{}: {}", f.code, f.text)));
-        Ok(Box::new(document))
-    }
-
     fn journal_path(&self) -> String {
-        self.files.shown(&self.journal_name).display().to_string()
+        self.machine.journal.shown(&self.journal_name).display().to_string()
     }
 
     fn not_put_back(&self, what: String) -> Error {
@@ -374,10 +446,10 @@ impl<'a> Guarded<'a> {
     }
 }
 
-fn ask_allocation(on: &Subject<'_>, prepared: &Prepared) -> Allocation {
+fn ask_allocation(port: &mut dyn Port, on: &Subject<'_>, prepared: &Prepared) -> Allocation {
     let range = &on.proof.range;
-    let span = (range.node_offset + prepared.plan.start, prepared.journalled);
-    allocation::of(on.roots.port().as_mut(), on.facts, range.logical_block, span)
+    let span = (range.node_offset + prepared.layout.span.0, prepared.layout.span.1);
+    allocation::of(port, on.facts, range.logical_block, span)
 }
 
 fn act_error(device: &str, operation: &str, error: &ActError) -> Error {

@@ -4,9 +4,9 @@
 //! since a close after writing has the kernel choose its mode anew. Writes the one tunable, through the child that has the
 //! disk open, and puts back what was found; content is written by the runs alone.
 
-use super::Guarded;
+use super::Session;
 use crate::facts::Facts;
-use crate::machine::port::{ActError, Port, TunablePath};
+use crate::machine::port::{ActError, TunablePath};
 use crate::measure::order::SCREENED;
 use crate::measure::outcome::{End, Outcome};
 use crate::measure::plan::Plan;
@@ -76,7 +76,7 @@ impl Tried {
                     End::Wrong(wrong) => (Class::Broken, Some(wrong.text.clone())),
                     End::NotSupported => (Class::None, deciding.and_then(|m| m.error.clone())),
                     End::Failed(operation, error) => (Class::Unknown, Some(format!("{operation}: {error}"))),
-                    End::Complete => (by_pairs(run), run.inconclusive.map(str::to_owned)),
+                    End::Complete => (by_pairs(run), run.inconclusive.map(|o| o.to_string())),
                 };
                 (result.class, result.error) = (Some(class), error);
             }
@@ -108,7 +108,7 @@ fn best(tried: &[Tried], own: Option<&str>) -> Option<usize> {
     quickest(&mut sound().filter(surely_quicker)).or(Some(home))
 }
 
-impl Guarded<'_> {
+impl Session<'_, '_> {
     /// Runs the candidates. The outcome is that of the best mode, with everything that was written and changed in all.
     pub(crate) fn tuned(&mut self, listener: &mut dyn Listener) -> Outcome {
         let facts = self.on.facts;
@@ -116,6 +116,13 @@ impl Guarded<'_> {
         let found = facts.scsi().and_then(|s| s.zeroing_mode.known()).cloned().unwrap_or_default();
         let own = kernel_mode(facts);
         let mut tried: Vec<Tried> = Vec::new();
+        // The intent says what was found before anything else is set, so that recovery can put it back after a kill.
+        self.word.on_trial = self.mode_path().map(|path| (path, found.clone())).into_iter().collect();
+        if let Err(e) = self.write_word() {
+            let mut none = Outcome::new(&self.prepared.plan);
+            none.end = End::Failed(format!("note that {MODE} is on trial"), ActError::Refused(e.to_string()));
+            return none;
+        }
         for (i, mode) in modes.iter().enumerate() {
             let last = i + 1 == modes.len();
             let whole = &self.prepared.plan;
@@ -141,7 +148,7 @@ impl Guarded<'_> {
                 break;
             }
         }
-        if self.port.left_behind().is_none() && self.mode_now().as_ref() != Some(&found) {
+        if self.machine.port.left_behind().is_none() && self.mode_now().as_ref() != Some(&found) {
             if let Err(why) = self.mode_set(&found) {
                 let text = format!("{MODE} could not be put back to {found}: {why}");
                 self.conditions.found.push(TestFinding { code: FindingCode::LimitsChangedByTest, text });
@@ -153,10 +160,10 @@ impl Guarded<'_> {
     /// Whether nothing more is tried after this run: it was interrupted or could not go on, or the kernel's own mode, to
     /// which every close of the disk leads back, zeroes wrongly; then no other mode makes the disk safe.
     fn over(&self, tried: &Tried, own: Option<&str>) -> bool {
-        let Ok(outcome) = &tried.outcome else { return self.on.interrupt.seen() };
-        let hangs = self.port.left_behind().is_some();
+        let Ok(outcome) = &tried.outcome else { return self.machine.interrupt.seen() };
+        let hangs = self.machine.port.left_behind().is_some();
         hangs
-            || self.on.interrupt.seen()
+            || self.machine.interrupt.seen()
             || match &outcome.end {
                 End::Wrong(_) => Some(tried.mode) == own,
                 End::Failed(..) => true,
@@ -184,7 +191,7 @@ impl Guarded<'_> {
         let Some(Ok(mut outcome)) = speaks.map(|i| tried.swap_remove(i).outcome) else {
             let why = self.conditions.modes.iter().filter_map(|m| m.error.clone()).collect::<Vec<_>>().join("; ");
             let mut none = Outcome::new(&self.prepared.plan);
-            none.end = End::Failed(format!("set {MODE}"), ActError::NotAllowed(why));
+            none.end = End::Failed(format!("set {MODE}"), ActError::Refused(why));
             return none;
         };
         for run in screened {
@@ -202,14 +209,14 @@ impl Guarded<'_> {
 
     fn mode_now(&self) -> Option<String> {
         let path = self.on.facts.device.attr(&self.mode_path()?);
-        self.on.roots.system.text(&path).known().cloned()
+        self.machine.root.text(&path).known().cloned()
     }
 
     /// Sets the mode and reads it back.
     fn mode_set(&mut self, mode: &str) -> Result<(), String> {
         let path = self.mode_path().ok_or("the disk has no such file")?;
         if self.mode_now().as_deref() != Some(mode) {
-            self.port.set(&self.on.facts.device, &TunablePath(path), mode).map_err(|e| e.to_string())?;
+            self.machine.port.set(&self.on.facts.device, &TunablePath(path), mode).map_err(|e| e.to_string())?;
         }
         match self.mode_now() {
             Some(now) if now == mode => Ok(()),
@@ -304,6 +311,7 @@ mod tests {
             hazard: crate::terms::Hazard::OldDataLeft,
             method: order::DECIDING,
             text: text.clone(),
+            seen: None,
         };
         let result = tried("writesame", 9.0, End::Wrong(wrong)).result();
         assert_eq!((result.class, result.error), (Some(Class::Broken), Some(text)));

@@ -5,11 +5,14 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::machine::clock;
 use crate::machine::fs::location::{self, Place};
+use crate::machine::fs::root::Root;
+use crate::machine::port::pattern::RunId;
 use crate::machine::Roots;
 use crate::measure::deep;
-use crate::measure::journal::Header;
+use crate::measure::journal::{Header, PIECE};
 use crate::measure::order::SCREENED;
 use crate::measure::plan::Plan;
+use crate::measure::plan::{Layout, GUARD};
 use crate::measure::scratch::Proof;
 use crate::measure::trial::SEGMENTS;
 use crate::policy::Policy;
@@ -20,29 +23,31 @@ use crate::units::{Nanos, MIB};
 use crate::verdict::limit_rules::GRANULARITY_LARGE;
 use std::path::{Path, PathBuf};
 
-/// Bytes of one journalled span: one read, one append.
-const SPAN: u64 = 4 * MIB;
+/// The most of a larger place that a test takes, in bytes, where a long stretch is not asked for.
+const MOST_SCRATCH: u64 = 64 * MIB;
 
 /// Everything that is settled before anything is written.
-pub(crate) struct Prepared {
+pub struct Prepared {
     /// Of the run.
-    pub(crate) plan: Plan,
+    pub plan: Plan,
     /// The journal's directory.
-    pub(crate) journal: PathBuf,
+    pub journal: PathBuf,
     /// Where that lies, in words.
-    pub(crate) place: String,
+    pub place: String,
     /// Until a call counts as not answered.
-    pub(crate) deadline: Nanos,
+    pub deadline: Nanos,
     /// `--tune`: the values of `zeroing_mode` that are tried; empty where that was not asked for.
-    pub(crate) modes: Vec<&'static str>,
+    pub modes: Vec<&'static str>,
     /// The `zeroing_mode` that the policy wishes for.
-    pub(crate) wished_mode: Option<ZeroingMode>,
+    pub wished_mode: Option<ZeroingMode>,
     /// `--deep`.
-    pub(crate) deep: Option<deep::Plan>,
+    pub deep: Option<deep::Plan>,
     /// `--interference`.
-    pub(crate) interference: bool,
-    /// Bytes that are journalled, from the plan's first on.
-    pub(crate) journalled: u64,
+    pub interference: bool,
+    /// Where the test works, and what is journalled.
+    pub layout: Layout,
+    /// The run: the seed of its pattern, and its witness.
+    pub run: RunId,
 }
 
 /// What is to be done.
@@ -65,20 +70,28 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
     }
     // Of several modes each gets its part.
     let max_bytes = request.max_bytes / modes.len().max(1) as u64;
-    let unit = Plan::unit(&proof.range, granularity(facts));
-    let (start, length) = match Plan::span(&proof.range, unit, proof.limit, max_bytes) {
-        Ok(span) => span,
+    let granularity = granularity(facts);
+    let unit = Layout::unit(&proof.range, granularity);
+    let limit = facts.queue.write_zeroes_max.get().unwrap_or(0);
+    let block = proof.range.logical_block;
+    let long = if request.deep { deep::Plan::wanted(block, unit, limit) } else { 0 };
+    let guard = GUARD.max(granularity);
+    let at_most = if request.deep { proof.limit } else { proof.limit.min(MOST_SCRATCH.max(unit.saturating_mul(8))) };
+    let layout = match Layout::of(&proof.range, (unit, guard), at_most, max_bytes, long) {
+        Ok(layout) => layout,
         // With a small granularity it is the request that is too small.
         Err(why) if unit > GRANULARITY_LARGE => return Ok(Intended::TooCoarse(why)),
         Err(why) => return Err(not_safe(format!("{why}; give a larger scratch or --max-bytes"))),
     };
     let journal = request.journal.clone().unwrap_or_else(|| roots.var().join("journal"));
     let place = journal_allowed(roots, &journal, request.journal.is_some(), &facts.device).map_err(not_safe)?;
+    let random = || clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e));
+    let run = RunId(random()?, random()?);
     let plan = Plan {
-        seed: clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e))?,
+        seed: run.seed(),
         unit,
-        start,
-        length,
+        start: layout.start,
+        length: layout.segments,
         fast_ratio: policy.fast_ratio,
         max_bytes: request.max_bytes,
         max_time: Nanos::from_secs(request.max_seconds),
@@ -86,16 +99,14 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
         first_trial: 0,
         screened: SCREENED,
     };
-    let limit = facts.queue.write_zeroes_max.get().unwrap_or(0);
-    let deep = request.deep.then(|| deep::Plan::of(&proof.range, start, unit, proof.limit, limit));
+    let deep = request.deep.then(|| deep::Plan::of(layout.start, layout.area, block, unit, limit));
     // The longest call decides.
-    let longest = deep.and_then(|d| d.command).unwrap_or(0).max(length / SEGMENTS);
+    let longest = deep.and_then(|d| d.command).unwrap_or(0).max(layout.segments / SEGMENTS);
     let own = || deadline::of(&roots.system, facts, longest);
     let deadline = request.deadline.map_or_else(own, Nanos::from_secs);
-    let journalled = deep.map_or(0, |d| d.length).max(length);
     let interference = request.interference;
     let wished_mode = policy.zeroing_mode.as_ref().map(|wish| wish.value);
-    let prepared = Prepared { plan, journal, place, deadline, modes, wished_mode, deep, interference, journalled };
+    let prepared = Prepared { plan, journal, place, deadline, modes, wished_mode, deep, interference, layout, run };
     Ok(Intended::Test(Box::new(prepared)))
 }
 
@@ -127,7 +138,7 @@ pub(crate) fn granularity(facts: &Facts) -> u64 {
 /// The proof and the plan, for a dry run.
 pub(crate) fn lines(request: &Request, proof: &Proof, intended: &Intended) -> Vec<String> {
     let mut lines = proof.checks.clone();
-    let Prepared { plan, journal, place, deadline, modes, deep, journalled, .. } = match intended {
+    let Prepared { plan, journal, place, deadline, modes, deep, layout, .. } = match intended {
         Intended::Test(prepared) => &**prepared,
         Intended::TooCoarse(why) => {
             lines.push(format!("would test nothing and answer unknown, granularity-large: {why}"));
@@ -136,7 +147,7 @@ pub(crate) fn lines(request: &Request, proof: &Proof, intended: &Intended) -> Ve
     };
     lines.extend([
         format!("would use bytes {}+{} of {} in {SEGMENTS} segments", plan.start, plan.length, proof.range.node),
-        format!("would journal {journalled} bytes from there in {} ({place})", journal.display()),
+        format!("would journal bytes {}+{} of it in {} ({place})", layout.span.0, layout.span.1, journal.display()),
         format!("would write at most {} bytes in pairs, for at most {} s", request.max_bytes, request.max_seconds),
         format!("would take a call as not answered after {:.0} s", deadline.as_secs_f64()),
     ]);
@@ -154,23 +165,24 @@ pub(crate) fn lines(request: &Request, proof: &Proof, intended: &Intended) -> Ve
 }
 
 /// The head of the journal.
-pub(crate) fn header(roots: &Roots, facts: &Facts, proof: &Proof, prepared: &Prepared) -> Header {
-    let (range, plan, length) = (&proof.range, &prepared.plan, prepared.journalled);
-    let spans = (0..length.div_ceil(SPAN)).map(|i| (plan.start + i * SPAN, SPAN.min(length - i * SPAN))).collect();
+pub(crate) fn header(root: &Root, facts: &Facts, proof: &Proof, prepared: &Prepared) -> Header {
+    let range = &proof.range;
     Header {
-        seed: plan.seed,
+        run: prepared.run,
         at: clock::now_utc(),
-        boot_id: clock::boot_id(&roots.system),
+        boot_id: clock::boot_id(root),
         device: facts.device.name.clone(),
         identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
-        diskseq: proof.disk.diskseq,
-        size_bytes: proof.disk.size,
-        logical_block: proof.disk.logical_block,
+        diskseq: proof.opened.diskseq,
+        size_bytes: proof.opened.size,
+        logical_block: proof.opened.logical_block,
+        physical_block: proof.opened.physical_block,
         node_offset: range.node_offset,
         node_length: proof.partition.map(|_| range.length),
         partition: proof.partition.map(|(number, _)| number),
         temporary: proof.partition.is_some_and(|(_, made)| made),
-        spans,
+        span: prepared.layout.span,
+        piece: PIECE,
         thin: proof.thin,
     }
 }

@@ -115,7 +115,7 @@ pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurem
         Speedup { median, low: finite(interval.low), high: finite(interval.high), confidence: interval.confidence }
     });
     m.hints = hints(run, conditions.unit);
-    m.inconclusive = run.inconclusive.map(str::to_owned);
+    m.inconclusive = run.inconclusive.map(|o| o.to_string());
     (m.interference, m.deep) = (conditions.interference, conditions.deep.clone());
     m.findings = findings(run);
     conditions.found.iter().for_each(|f| add_finding(&mut m.findings, f.code, &f.text));

@@ -6,16 +6,20 @@
 
 use crate::device::Device;
 use crate::facts::Facts;
+use crate::machine::block::devices::{self, Partition};
+use crate::machine::block::hold::Hold;
 use crate::machine::fs::root::Root;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::{
-    Act, ActError, AskError, Attention as Call, Done, Port, Question, ScratchRange, Timed, TunablePath,
+    Act, ActError, AskError, Attention as Call, Done, Fill, Port, Question, ScratchRange, Timed, TunablePath,
 };
+use crate::measure::plan::Plan;
 use crate::measure::stats::Sequential;
-use crate::measure::trial::Watch;
+use crate::measure::trial::{Watch, SEGMENTS};
 use crate::units::Nanos;
 use rustix::io::Errno;
 use std::cell::{Cell, RefCell};
+use std::time::Duration;
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -76,7 +80,15 @@ pub(crate) struct Attendant<'a> {
     out_of_space: RefCell<Option<String>>,
     /// What the device called attention to, and during which act.
     attention: RefCell<Option<(String, Call)>>,
+    hold: RefCell<&'a mut dyn Hold>,
+    /// The kernel's partitions of the disk when the run began.
+    partitions: Vec<Partition>,
+    /// Why the disk is no longer held as it was.
+    disturbed: RefCell<Option<String>>,
 }
+
+/// The lock is given up for a moment once it was held for so long: udevd gives up a disk's event after three minutes.
+const LOCK_TURN: Duration = Duration::from_secs(25);
 
 impl<'a> Attendant<'a> {
     pub(crate) fn new(
@@ -85,11 +97,54 @@ impl<'a> Attendant<'a> {
         interrupt: &'a Interrupt,
         max_time: Nanos,
         listener: &'a mut dyn Listener,
+        hold: &'a mut dyn Hold,
     ) -> Self {
         let progress = Progress { at_most: max_time, ..Progress::default() };
         let (listener, progress) = (RefCell::new(listener), Cell::new(progress));
         let (out_of_space, attention) = (RefCell::default(), RefCell::default());
-        Attendant { root, facts, interrupt, max_time, listener, progress, out_of_space, attention }
+        let (hold, disturbed) = (RefCell::new(hold), RefCell::default());
+        let partitions = devices::partitions(root, &facts.device);
+        Attendant {
+            root,
+            facts,
+            interrupt,
+            max_time,
+            listener,
+            progress,
+            out_of_space,
+            attention,
+            hold,
+            partitions,
+            disturbed,
+        }
+    }
+
+    /// Why the disk is no longer held as it was, if it is not.
+    pub(crate) fn disturbed(&self) -> Option<String> {
+        self.disturbed.take()
+    }
+
+    /// Lets udev handle what waits for the lock, where it has waited long, between timed acts. What the proof rested on is
+    /// looked at again.
+    fn take_turns(&self) {
+        let mut hold = self.hold.borrow_mut();
+        if hold.held_for() < LOCK_TURN {
+            return;
+        }
+        let wrong = match hold.let_udev_in() {
+            Ok(Some(opened)) if opened.diskseq != self.facts.names.diskseq.get().or(opened.diskseq) => {
+                Some("the disk was replaced during the test".to_owned())
+            }
+            Ok(Some(_)) if devices::partitions(self.root, &self.facts.device) != self.partitions => {
+                Some("the partitions of the disk changed during the test".to_owned())
+            }
+            Ok(Some(_)) => None,
+            Ok(None) => Some("another program took the disk's lock (flock) during the test".to_owned()),
+            Err(e) => Some(e.to_string()),
+        };
+        if wrong.is_some() {
+            *self.disturbed.borrow_mut() = wrong;
+        }
     }
 
     /// What was being done when the device had no space left.
@@ -104,7 +159,7 @@ impl<'a> Attendant<'a> {
 
     /// Whether nothing more is to begin.
     fn stops(&self) -> bool {
-        self.interrupt.seen() || self.attention.borrow().is_some()
+        self.interrupt.seen() || self.attention.borrow().is_some() || self.disturbed.borrow().is_some()
     }
 
     /// An act over so many bytes is done.
@@ -134,7 +189,85 @@ impl Watch for Attention<'_> {
     }
 
     fn stop(&mut self) -> bool {
+        self.0.take_turns();
         self.0.stops()
+    }
+}
+
+/// Has each segment named in the intent, durably, before the first zeroes go to it.
+pub(crate) struct Naming<'a> {
+    port: &'a mut dyn Port,
+    /// First byte and length of the segments on the node.
+    segments: (u64, u64),
+    name_it: &'a mut dyn FnMut((u64, u64)) -> crate::error::Result<()>,
+    named: Vec<(u64, u64)>,
+}
+
+impl<'a> Naming<'a> {
+    pub(crate) fn new(
+        port: &'a mut dyn Port,
+        plan: &Plan,
+        name_it: &'a mut dyn FnMut((u64, u64)) -> crate::error::Result<()>,
+    ) -> Self {
+        Naming { port, segments: (plan.start, plan.length / SEGMENTS), name_it, named: Vec::new() }
+    }
+
+    /// Names what of a span is not named yet, in whole segments; what lies behind them as it is.
+    fn announce(&mut self, offset: u64, length: u64) -> crate::error::Result<()> {
+        let (start, segment) = (self.segments.0, self.segments.1.max(1));
+        let (end, behind) = (offset + length, start + segment * SEGMENTS);
+        let mut at = offset;
+        while at < end {
+            let span = if at >= start && at < behind {
+                (start + (at - start) / segment * segment, segment)
+            } else {
+                (at, end - at)
+            };
+            let inside = |(o, n): &(u64, u64)| span.0 >= *o && span.0 + span.1 <= o + n;
+            if !self.named.iter().any(inside) {
+                (self.name_it)(span)?;
+                self.named.push(span);
+            }
+            at = span.0 + span.1;
+        }
+        Ok(())
+    }
+}
+
+impl Port for Naming<'_> {
+    fn ask(&mut self, device: &Device, question: Question) -> Result<Vec<u8>, AskError> {
+        self.port.ask(device, question)
+    }
+
+    fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>> {
+        let span = match act {
+            // Zeroes that are written are zeroes as well: nobody could tell them from others after a cut.
+            Act::Zero { offset, length, .. } | Act::Write { offset, length, fill: Fill::Zeroes } => {
+                Some((*offset, *length))
+            }
+            Act::Load(load) => load.zeroing.map(|z| (z.offset, z.length)),
+            _ => None,
+        };
+        if let Some(Err(e)) = span.map(|(offset, length)| self.announce(offset, length)) {
+            return Timed { took: Nanos(0), value: Err(ActError::Refused(e.to_string())) };
+        }
+        self.port.act(range, act)
+    }
+
+    fn set(&mut self, device: &Device, path: &TunablePath, value: &str) -> Result<(), ActError> {
+        self.port.set(device, path, value)
+    }
+
+    fn now(&self) -> Nanos {
+        self.port.now()
+    }
+
+    fn left_behind(&self) -> Option<u32> {
+        self.port.left_behind()
+    }
+
+    fn attention(&mut self) -> Option<Call> {
+        self.port.attention()
     }
 }
 
@@ -160,7 +293,7 @@ impl Port for Attended<'_> {
     fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>> {
         let zeroing = matches!(act, Act::Zero { .. });
         if self.attendant.stops() && !zeroing {
-            return Timed { took: Nanos(0), value: Err(ActError::NotAllowed("interrupted".to_owned())) };
+            return Timed { took: Nanos(0), value: Err(ActError::Stopped) };
         }
         let timed = self.port.act(range, act);
         if let Some(what) = self.port.attention() {
@@ -197,6 +330,7 @@ fn described(act: &Act) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::simulated::disk::{opened, Shared, SimulatedHold};
     use crate::machine::simulated::{Model, SimulatedPort};
     use crate::measure::outcome::End;
     use crate::measure::plan::Plan;
@@ -212,7 +346,9 @@ mod tests {
         let facts = crate::facts::testing::with("sda", &[]);
         port.threshold_at = threshold_at;
         let (interrupt, mut listener) = (Interrupt::default(), |_: &str| {});
-        let attendant = Attendant::new(&root, &facts, &interrupt, Nanos::from_secs(60), &mut listener);
+        let disk = Shared::new(port.clone());
+        let mut hold = SimulatedHold::new(disk, opened(MIB));
+        let attendant = Attendant::new(&root, &facts, &interrupt, Nanos::from_secs(60), &mut listener, &mut hold);
         let plan = Plan {
             seed: 7,
             unit: 4096,

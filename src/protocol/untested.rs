@@ -5,17 +5,24 @@
 
 use crate::assess::document::Document;
 use crate::error::Result;
+use crate::facts::Facts;
 use crate::machine::clock;
+use crate::machine::Roots;
+use crate::measure::scratch::Proof;
 use crate::protocol::result::{self, Conditions};
 use crate::protocol::supervise::Listener;
-use crate::protocol::Subject;
 use crate::store::measurements;
 use crate::store::published;
 use crate::verdict::fingerprint;
 
 /// Keeps and publishes it.
-pub(crate) fn answer(on: Subject<'_>, why: &str, listener: &mut dyn Listener) -> Result<Box<Document>> {
-    let Subject { roots, facts, proof, .. } = on;
+pub(crate) fn answer(
+    roots: &Roots,
+    facts: &Facts,
+    proof: &Proof,
+    why: &str,
+    listener: &mut dyn Listener,
+) -> Result<Box<Document>> {
     let before = measurements::load(roots, facts)?;
     let holds = before.as_ref().filter(|m| fingerprint::changes(m, facts).is_empty());
     let known = holds.is_some_and(|m| m.is_without_test() && m.inconclusive.as_deref() == Some(why));

@@ -1,20 +1,41 @@
-//! Intents: a durable word, written before the first act of a test, that the test has begun.
+//! Intents: a durable word, written before the first act of a test, that the test has begun, and how far it is.
 //!
-//! One under `/var/lib/zerocap/intent/` survives the boot: an intent left by another boot means that the test was cut off,
+//! One under `/var/lib/zerocap/intent/` survives the boot: an intent that nobody holds means that its test was cut off,
 //! perhaps by the device. One under `/run/zerocap/intent/` says at an event, before `/var` is there, that a test of this
-//! boot is open, so that no queue file is read.
+//! boot is open, so that no queue file is read. A running test holds its intent's name (flock), so that *running* and
+//! *cut off* are two things.
 
-use crate::device::Devnum;
+use crate::device::{Devnum, Identity};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::machine::fs::durable::{Durable, LiveDurable};
+use crate::machine::port::pattern::RunId;
 use crate::machine::Roots;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+/// How far a test is. Each is durable before anything of it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Nothing was written to the device; a journal may be there in part.
+    Preparing,
+    /// The journal is whole and synced; nothing but the witness was written to the device.
+    Journalled,
+    /// The test writes to the device.
+    Writing,
+    /// The content is being put back.
+    Restoring,
+    /// The content is back: the journal may go.
+    Done,
+}
+
 /// The word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
+    /// The run: whose pattern and witness lie on the device.
+    pub run: RunId,
+    /// How far it is.
+    pub phase: Phase,
     /// The device's name at the time.
     pub device: String,
     /// Its identity's text.
@@ -25,63 +46,101 @@ pub struct Intent {
     pub pid: u32,
     /// The child that did not answer, once it did not.
     pub left_behind: Option<u32>,
-    /// The directory of the journal, so that `recover` finds one that lies elsewhere.
-    #[serde(default)]
+    /// The directory of the journal, so that `recover` finds one that lies elsewhere; null where the test needs none.
     pub journal: Option<PathBuf>,
+    /// The journal's digest, once it is whole.
+    pub journal_digest: Option<String>,
+    /// The segments (offset on the node, length) that the test has zeroed or was about to.
+    pub zeroed: Vec<(u64, u64)>,
+    /// Tunables that a test holds on trial: path below the device, and the value that was found.
+    #[serde(default)]
+    pub on_trial: Vec<(String, String)>,
     /// When.
     pub at: String,
 }
 
-fn lasting(roots: &Roots) -> LiveDurable {
-    LiveDurable::new(roots.var().join("intent"), 0o600)
+/// The intents of a machine.
+pub struct Intents {
+    lasting: Box<dyn Durable>,
+    of_this_boot: Box<dyn Durable>,
 }
 
-fn of_this_boot(roots: &Roots) -> LiveDurable {
-    LiveDurable::volatile(roots.run().join("intent"), 0o644)
+impl std::fmt::Debug for Intents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Intents").field("lasting", &self.lasting.shown("")).finish_non_exhaustive()
+    }
+}
+
+impl Intents {
+    /// Those of a system's state.
+    pub fn live(roots: &Roots) -> Intents {
+        Intents {
+            lasting: Box::new(LiveDurable::new(roots.var().join("intent"), 0o600)),
+            of_this_boot: Box::new(LiveDurable::volatile(roots.run().join("intent"), 0o644)),
+        }
+    }
+
+    /// Those in two directories: one that survives the boot, and one that does not.
+    pub fn new(lasting: impl Durable + 'static, of_this_boot: impl Durable + 'static) -> Intents {
+        Intents { lasting: Box::new(lasting), of_this_boot: Box::new(of_this_boot) }
+    }
+
+    /// Holds a name for the life of a test or a recovery. An error where another process holds it: its test is running.
+    pub fn hold(&mut self, name: &str) -> Result<()> {
+        if self.lasting.hold(name)? {
+            return Ok(());
+        }
+        let pid = self.of(name).ok().flatten().map_or_else(String::new, |i| format!(", pid {}", i.pid));
+        let why =
+            format!("a test or a recovery of it is running{pid}; nothing was touched, try again when it has ended");
+        Err(Error::NotSafe { device: name.to_owned(), why })
+    }
+
+    /// Gives a name up.
+    pub fn release(&mut self, name: &str) {
+        self.lasting.release(name);
+    }
+
+    /// The intents that are kept, with their names. One that cannot be read comes as the error that says so.
+    pub fn all(&self) -> Result<Vec<(String, Result<Intent>)>> {
+        let names = self.lasting.list()?;
+        Ok(names.into_iter().filter_map(|n| Some((n.clone(), self.of(&n).transpose()?))).collect())
+    }
+
+    /// The intent of one device.
+    pub fn of(&self, name: &str) -> Result<Option<Intent>> {
+        let Some(bytes) = self.lasting.read(name)? else { return Ok(None) };
+        serde_json::from_slice(&bytes).map(Some).map_err(|e| Error::Malformed {
+            path: self.lasting.shown(name).display().to_string(),
+            what: format!("not an intent of this version ({e}); the version that wrote it can recover what it left"),
+        })
+    }
+
+    /// Writes the word.
+    pub fn write(&mut self, name: &str, devnum: Option<Devnum>, intent: &Intent) -> Result<()> {
+        let shown = self.lasting.shown(name);
+        let bytes = serde_json::to_vec(intent).map_err(|e| Error::file(shown, "write", e))?;
+        self.lasting.replace(name, &bytes)?;
+        devnum.map_or(Ok(()), |devnum| self.of_this_boot.replace(&devnum.to_string(), &bytes))
+    }
+
+    /// The test is over and the content is back.
+    pub fn end(&mut self, name: &str, devnum: Option<Devnum>) -> Result<()> {
+        self.lasting.remove(name)?;
+        devnum.map_or(Ok(()), |d| self.of_this_boot.remove(&d.to_string()))
+    }
+
+    /// Whether a test of this boot is open on a device (by its number, as an event has it).
+    pub fn open_in_this_boot(&self, devnum: Devnum) -> bool {
+        !matches!(self.of_this_boot.read(&devnum.to_string()), Ok(None))
+    }
 }
 
 /// The name under which journal and intent of a device are kept.
-pub fn name(facts: &Facts) -> String {
-    match (&facts.names.identity, facts.device.devnum) {
+pub fn name(identity: Option<&Identity>, devnum: Option<Devnum>) -> String {
+    match (identity, devnum) {
         (Some(identity), _) => identity.file_name(),
         (None, Some(devnum)) => format!("devnum-{devnum}"),
         (None, None) => "unnamed".to_owned(),
     }
-}
-
-/// The intents that are kept, with their names.
-pub fn all(roots: &Roots) -> Result<Vec<(String, Intent)>> {
-    let names = lasting(roots).list()?;
-    names.into_iter().filter_map(|n| of(roots, &n).map(|i| Some((n, i?))).transpose()).collect()
-}
-
-/// The intent of one device.
-pub fn of(roots: &Roots, name: &str) -> Result<Option<Intent>> {
-    let files = lasting(roots);
-    let Some(bytes) = files.read(name)? else { return Ok(None) };
-    serde_json::from_slice(&bytes).map(Some).map_err(|e| Error::Malformed {
-        path: files.shown(name).display().to_string(),
-        what: format!("not an intent ({e}); remove it once `zerocap recover` has nothing left to do"),
-    })
-}
-
-/// Writes the word, before the first act.
-pub fn begin(roots: &Roots, name: &str, devnum: Option<Devnum>, intent: &Intent) -> Result<()> {
-    let bytes = serde_json::to_vec(intent).unwrap_or_default();
-    lasting(roots).replace(name, &bytes)?;
-    if let Some(devnum) = devnum {
-        of_this_boot(roots).replace(&devnum.to_string(), &bytes)?;
-    }
-    Ok(())
-}
-
-/// The test is over and the content is back.
-pub fn end(roots: &Roots, name: &str, devnum: Option<Devnum>) -> Result<()> {
-    lasting(roots).remove(name)?;
-    devnum.map_or(Ok(()), |d| of_this_boot(roots).remove(&d.to_string()))
-}
-
-/// Whether a test of this boot is open on a device (by its number, as an event has it).
-pub fn open_in_this_boot(roots: &Roots, devnum: Devnum) -> bool {
-    matches!(of_this_boot(roots).read(&devnum.to_string()), Ok(Some(_)))
 }

@@ -1,30 +1,47 @@
-//! What the tests on simulated devices share: a device, a plan, and the steps of a measurement in the order of the job.
+//! What the tests on simulated devices share: a stand with one or two media, and a test that runs on it in the very order
+//! that runs on real devices (`zerocap::protocol`).
 
 #![allow(dead_code, clippy::unwrap_used)] // each test uses its part; all of it is test
 
-use zerocap::device::Device;
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+use zerocap::device::{Device, Devnum};
 use zerocap::error::{Error, Result};
 use zerocap::facts::{self, Depth, Facts};
-use zerocap::machine::fs::durable::Durable;
+use zerocap::machine::block::blkid::Signature;
+use zerocap::machine::block::hold::{Hold, Opened};
+use zerocap::machine::block::openers::Opener;
+use zerocap::machine::fs::durable::{Durable, SimulatedDurable};
 use zerocap::machine::fs::root::Root;
-use zerocap::machine::port::pattern;
-use zerocap::machine::port::{Act, ActError, Done, Port, ScratchRange};
-use zerocap::machine::simulated::{Model, Random, SimulatedPort};
-use zerocap::measure::journal::{self, Header, Journal};
+use zerocap::machine::interrupt::Interrupt;
+use zerocap::machine::port::pattern::{self, RunId};
+use zerocap::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
+use zerocap::machine::simulated::disk::{self, Shared};
+use zerocap::machine::simulated::{Cut, Model, Random, SimulatedPort};
 use zerocap::measure::order::SCREENED;
-use zerocap::measure::plan::Plan;
-use zerocap::measure::recover::{put_back, Failed, Outcome as Back, Trust};
-use zerocap::measure::scratch;
+use zerocap::measure::outcome::Outcome;
+use zerocap::measure::plan::{Layout, Plan};
+use zerocap::measure::scratch::{self, Proof};
 use zerocap::measure::stats::Sequential;
-use zerocap::measure::trial::{self, Outcome, Watch, SEGMENTS};
+use zerocap::measure::trial::{Watch, SEGMENTS};
+use zerocap::protocol::plan::Prepared;
 use zerocap::protocol::result::Conditions;
+use zerocap::protocol::{self, recovery, Machine, Subject};
+use zerocap::store::intents::{Intent, Intents};
 use zerocap::units::Nanos;
 
 /// The pairs that the default byte budget pays for: 512 MiB in segments of 16 MiB.
 pub const BUDGET: u64 = 32;
-
-/// The name of the journal.
+/// The name under which journal and intent are kept.
+pub const NAME: &str = "simulated";
+/// The file of the journal.
 pub const JOURNAL: &str = "simulated.journal";
+/// A second disk, of the same identity.
+pub const TWIN: &str = "vdy";
+/// Zeroing keeps this far away from the witness: small, so that a device of a test is.
+const GUARD: u64 = 4096;
 
 /// A test that nobody watches.
 pub struct Quiet;
@@ -77,85 +94,476 @@ pub fn plan(seed: u64, unit: u64, start: u64, segment: u64) -> Plan {
     }
 }
 
-/// The header of a journal over what the plan uses, in pieces of at most `span` bytes.
-pub fn header(plan: &Plan, range: &ScratchRange, span: u64, thin: bool) -> Header {
-    let spans =
-        (0..plan.length.div_ceil(span)).map(|i| (plan.start + i * span, span.min(plan.length - i * span))).collect();
-    Header {
-        logical_block: range.logical_block,
-        node_offset: range.node_offset,
-        thin,
-        ..journal::simulated_header(plan.seed, range.length, spans)
-    }
-}
-
-fn refused(what: &str, error: impl std::fmt::Display) -> Error {
-    Error::Act { device: "simulated".to_owned(), operation: what.to_owned(), what: error.to_string() }
-}
-
-/// Opens the range.
-pub fn open(port: &mut dyn Port, range: &ScratchRange) -> Result<()> {
-    port.act(range, &Act::Open).value.map(|_| ()).map_err(|e| refused("open", e))
-}
-
-/// Writes the journal.
-pub fn keep(files: &mut dyn Durable, port: &mut dyn Port, range: &ScratchRange, header: &Header) -> Result<()> {
-    journal::write(files, JOURNAL, header, |offset, length| {
-        match port.act(range, &Act::Read { offset, length }).value {
-            Ok(Done::Bytes(bytes)) => Ok(bytes),
-            Ok(_) => Err(refused("read", "no bytes")),
-            Err(e) => Err(refused("read", e)),
-        }
-    })
-}
-
-/// The journal, which must be whole.
-pub fn kept(files: &dyn Durable) -> Result<Journal<'_>> {
-    match journal::read(files, JOURNAL)? {
-        journal::Read::Whole(journal) => Ok(*journal),
-        other => Err(refused("read the journal", format!("{other:?}"))),
-    }
-}
-
-/// Puts the journalled content back.
-pub fn restore(port: &mut dyn Port, range: &ScratchRange, journal: &Journal<'_>, trust: Trust) -> Result<Back> {
-    put_back(port, range, journal, trust).map_err(|Failed { operation, error }| refused(&operation, error))
-}
-
-/// One whole measurement of a device with segments of so many bytes, content put back; `Err` of the put-back for a device
-/// that does not answer.
-pub fn measured(
-    model: Model,
-    seed: u64,
-    segment: u64,
-) -> (Outcome, SimulatedPort, std::result::Result<Back, Failed>, Vec<u8>) {
-    let range = scratch::simulated(SEGMENTS * segment + 8192);
-    let before = content(range.length, seed);
-    let mut port = SimulatedPort::new(model, before.clone(), seed);
-    let plan = plan(seed ^ 0x5eed, 4096, 4096, segment);
-    let mut files = zerocap::machine::fs::durable::SimulatedDurable::default();
-    open(&mut port, &range).unwrap();
-    keep(&mut files, &mut port, &range, &header(&plan, &range, segment, false)).unwrap();
-    let outcome = trial::run(&mut port, &range, &plan, &mut Quiet);
-    let back = match &outcome.end {
-        // As the job does: nothing is put back while a call is in flight.
-        trial::End::Wrong(w) if w.hazard == zerocap::terms::Hazard::NoAnswer => {
-            Err(Failed { operation: "put back".to_owned(), error: ActError::NoAnswer(0) })
-        }
-        _ => put_back(&mut port, &range, &kept(&files).unwrap(), Trust::Held),
+thread_local! {
+    /// The files of a machine with two disks of the same serial number; large, whatever a stand's medium has.
+    static FILES: (tempfile::TempDir, Root) = {
+        let dir = tempfile::tempdir().unwrap();
+        let opened = disk::opened(1 << 40);
+        let root = disk::tree(dir.path(), &opened).unwrap();
+        disk::add(dir.path(), TWIN, &Opened { devnum: (253, 400), diskseq: Some(8), ..opened }).unwrap();
+        (dir, root)
     };
-    (outcome, port, back, before)
 }
 
-/// The facts of a disk with an offload, from a tree of two files.
+/// Runs something with the files of the machine.
+pub fn with_root<T>(run: impl FnOnce(&Root) -> T) -> T {
+    FILES.with(|(_, root)| run(root))
+}
+
+/// The disk of a name.
+pub fn device(name: &str) -> Device {
+    let (major, minor) = if name == TWIN { (253, 400) } else { (disk::DEVNUM.major, disk::DEVNUM.minor) };
+    Device::new(name, Some(Devnum { major, minor }))
+}
+
+/// The facts of the disk.
 pub fn facts() -> Facts {
-    let dir = tempfile::tempdir().unwrap();
-    let queue = dir.path().join("sys/block/sda/queue");
-    std::fs::create_dir_all(&queue).unwrap();
-    std::fs::write(queue.join("write_zeroes_max_bytes"), "33554432\n").unwrap();
-    std::fs::write(queue.join("logical_block_size"), "512\n").unwrap();
-    let mut port = SimulatedPort::new(Model::steady(1, 1), Vec::new(), 0);
-    facts::gather(&Root::open(dir.path()).unwrap(), &mut port, &Device::new("sda", None), Depth::Event)
+    thread_local! {
+        static GATHERED: Facts = with_root(|root| {
+            let mut port = SimulatedPort::new(Model::steady(1, 1), Vec::new(), 0);
+            facts::gather(root, &mut port, &device(disk::NAME), Depth::Event)
+        });
+    }
+    GATHERED.with(Clone::clone)
+}
+
+/// The power that device and files share: counts their steps, goes in the middle of one.
+#[derive(Default)]
+pub struct Mains {
+    pub steps: Cell<u64>,
+    pub cut_at: Cell<Option<u64>>,
+    pub off: Cell<bool>,
+}
+
+pub enum Power {
+    On,
+    Going,
+    Off,
+}
+
+impl Mains {
+    fn step(&self) -> Power {
+        if self.off.get() {
+            return Power::Off;
+        }
+        self.steps.set(self.steps.get() + 1);
+        if self.cut_at.get() == Some(self.steps.get()) {
+            self.off.set(true);
+            return Power::Going;
+        }
+        Power::On
+    }
+}
+
+/// Media by their nodes, under one power; what others do between two acts is `meanwhile`.
+pub struct Media {
+    pub disks: Vec<(String, Shared)>,
+    pub mains: Rc<Mains>,
+    pub seed: u64,
+    /// Bytes that somebody else writes before the act of this number: place and content.
+    pub meanwhile: Vec<(u64, u64, Vec<u8>)>,
+    /// The process that acts ends at this act, once.
+    pub lost_at: Option<u64>,
+    pub acts: u64,
+    /// Every act is refused until the range is opened anew.
+    closed: bool,
+}
+
+impl Media {
+    pub fn new(disks: Vec<(String, Shared)>, mains: Rc<Mains>, seed: u64) -> Media {
+        Media { disks, mains, seed, meanwhile: Vec::new(), lost_at: None, acts: 0, closed: false }
+    }
+
+    fn of(&self, node: &str) -> Option<&Shared> {
+        self.disks.iter().find(|(n, _)| n == node).map(|(_, disk)| disk)
+    }
+}
+
+impl Port for Media {
+    fn ask(&mut self, device: &Device, question: Question) -> std::result::Result<Vec<u8>, AskError> {
+        match self.of(&device.node()) {
+            Some(disk) if !self.mains.off.get() => disk.clone().ask(device, question),
+            _ => Err(AskError::NotAsked),
+        }
+    }
+
+    fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<std::result::Result<Done, ActError>> {
+        let fail = |error| Timed { took: Nanos(0), value: Err(error) };
+        let Some(disk) = self.of(&range.node).cloned() else { return fail(ActError::Os(6)) };
+        self.acts += 1;
+        for (_, at, bytes) in self.meanwhile.iter().filter(|(act, _, _)| *act == self.acts) {
+            disk.0.borrow_mut().content[*at as usize..*at as usize + bytes.len()].copy_from_slice(bytes);
+        }
+        if self.lost_at == Some(self.acts) {
+            self.closed = true;
+            return fail(ActError::PortLost("the acting child ended".to_owned()));
+        }
+        self.closed &= !matches!(act, Act::Open);
+        if self.closed {
+            return fail(ActError::Closed);
+        }
+        match self.mains.step() {
+            Power::On => {}
+            Power::Going => {
+                let at = disk.0.borrow().acts() + 1;
+                disk.0.borrow_mut().cut = Some(Cut { at, seed: self.seed });
+            }
+            Power::Off => return fail(ActError::PortLost("no power".to_owned())),
+        }
+        disk.clone().act(range, act)
+    }
+
+    fn set(&mut self, _: &Device, _: &TunablePath, _: &str) -> std::result::Result<(), ActError> {
+        Err(ActError::Refused("a simulated device has no tunables".to_owned()))
+    }
+
+    fn now(&self) -> Nanos {
+        self.disks[0].1.now()
+    }
+
+    fn left_behind(&self) -> Option<u32> {
+        self.disks.iter().find_map(|(_, disk)| disk.left_behind())
+    }
+}
+
+/// The locks of the media, and what others have come to do with them.
+pub struct Holds {
+    pub disks: Vec<(String, Shared, Opened)>,
+    pub locked: Option<usize>,
+    /// A file system that somebody made over the range since.
+    pub signature: Signature,
+    /// Nodes that somebody has claimed.
+    pub claimed: Vec<String>,
+    /// Nodes whose lock another process holds.
+    pub locked_elsewhere: Vec<String>,
+    /// Who has the disk open for writing; `None`: that cannot be told.
+    pub writers: Option<Vec<Opener>>,
+}
+
+impl Hold for Holds {
+    fn lock(&mut self, node: &str) -> Result<Option<Opened>> {
+        self.locked = self
+            .disks
+            .iter()
+            .position(|(n, _, _)| n == node)
+            .filter(|_| !self.locked_elsewhere.iter().any(|l| l == node));
+        Ok(self.locked.map(|i| self.disks[i].2))
+    }
+    fn unlock(&mut self) {
+        self.locked = None;
+    }
+    fn read_at(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
+        let (_, disk, _) = &self.disks[self.locked?];
+        let content = &disk.0.borrow().content;
+        content.get(offset as usize..offset as usize + length).map(<[u8]>::to_vec)
+    }
+    fn first_not_zero(&self, offset: u64, length: u64) -> Result<Option<u64>> {
+        let bytes = self.read_at(offset, length as usize).unwrap();
+        Ok(bytes.iter().position(|b| *b != 0).map(|at| offset + at as u64))
+    }
+    fn add_partition(&mut self, _: i32, _: u64, _: u64) -> Result<bool> {
+        Ok(false)
+    }
+    fn delete_partition(&mut self, _: i32) -> Result<()> {
+        Ok(())
+    }
+    fn wait_for_node(&self, _: &str, _: (u32, u32), _: Duration) -> bool {
+        true
+    }
+    fn node_devnum(&self, node: &str) -> Option<(u32, u32)> {
+        self.disks.iter().find(|(n, _, _)| n == node).map(|(_, _, opened)| opened.devnum)
+    }
+    fn claimable(&self, node: &str) -> std::result::Result<(), i32> {
+        if self.claimed.iter().any(|c| c == node) {
+            Err(16)
+        } else {
+            Ok(())
+        }
+    }
+    fn signature(&self, _: &str, _: Option<(u64, u64)>) -> Result<Signature> {
+        Ok(self.signature.clone())
+    }
+    fn writers(&self, _: &[(u32, u32)]) -> Result<Vec<Opener>> {
+        self.writers.clone().ok_or_else(|| Error::file("/proc", "list", std::io::Error::other("hidden")))
+    }
+    fn held_for(&self) -> Duration {
+        Duration::ZERO
+    }
+    fn let_udev_in(&mut self) -> Result<Option<Opened>> {
+        Ok(self.locked.map(|i| self.disks[i].2))
+    }
+    fn changed(&mut self, _: &Device) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn dark() -> Error {
+    Error::file("simulated", "use", std::io::Error::other("the power is off"))
+}
+
+/// Files that share the power of the media.
+pub struct Files {
+    pub files: Rc<RefCell<SimulatedDurable>>,
+    pub mains: Rc<Mains>,
+    pub random: Random,
+}
+
+impl Files {
+    /// Does it, or, where the power goes, does it or not; whoever called learns of neither.
+    fn whole(&mut self, step: impl FnOnce(&mut SimulatedDurable) -> Result<()>) -> Result<()> {
+        let files = &mut *self.files.borrow_mut();
+        match self.mains.step() {
+            Power::On => step(files),
+            Power::Going if self.random.below(2) == 0 => step(files).and_then(|()| Err(dark())),
+            Power::Going | Power::Off => Err(dark()),
+        }
+    }
+}
+
+impl Durable for Files {
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.files.borrow().read(name)
+    }
+    fn part(&self, name: &str, offset: u64, length: u64) -> Result<Option<Vec<u8>>> {
+        self.files.borrow().part(name, offset, length)
+    }
+    fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        let part = self.random.below(bytes.len() as u64 + 1) as usize;
+        match self.mains.step() {
+            Power::On => self.files.borrow_mut().append(name, bytes),
+            Power::Going => {
+                self.files.borrow_mut().append(name, &bytes[..part])?;
+                Err(dark())
+            }
+            Power::Off => Err(dark()),
+        }
+    }
+    fn sync(&mut self, name: &str) -> Result<()> {
+        self.whole(|files| files.sync(name))
+    }
+    fn replace(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.whole(|files| files.replace(name, bytes))
+    }
+    fn remove(&mut self, name: &str) -> Result<()> {
+        self.whole(|files| files.remove(name))
+    }
+    fn list(&self) -> Result<Vec<String>> {
+        self.files.borrow().list()
+    }
+    fn shown(&self, name: &str) -> PathBuf {
+        self.files.borrow().shown(name)
+    }
+    fn hold(&mut self, name: &str) -> Result<bool> {
+        self.files.borrow_mut().hold(name)
+    }
+    fn release(&mut self, name: &str) {
+        self.files.borrow_mut().release(name);
+    }
+}
+
+/// A disk with a test on it, and everything that the test leaves.
+pub struct Stand {
+    pub disk: Shared,
+    pub before: Vec<u8>,
+    /// Other media that are present: name of the disk, medium.
+    pub others: Vec<(String, Shared)>,
+    /// The disk that bears the medium of the test now; `None`: it is not present.
+    pub as_disk: Option<String>,
+    pub proof: Proof,
+    pub prepared: Prepared,
+    pub journal: Rc<RefCell<SimulatedDurable>>,
+    pub intents: Rc<RefCell<SimulatedDurable>>,
+    pub boot: Rc<RefCell<SimulatedDurable>>,
+    pub random: Random,
+    pub interrupt: Interrupt,
+    pub signature: Signature,
+    pub claimed: Vec<String>,
+    pub meanwhile: Vec<(u64, u64, Vec<u8>)>,
+    pub lost_at: Option<u64>,
+    pub opened: Opened,
+}
+
+/// What a test gave: what was kept of it.
+pub type Kept = Option<(Outcome, Conditions)>;
+
+impl Stand {
+    /// A device of this model with segments of so many bytes, on blocks of this size.
+    pub fn new(model: Model, seed: u64, segment: u64, block: u64, thin: bool) -> Stand {
+        let mut random = Random::new(seed ^ 0x57a4d);
+        let lead = block * random.below(5);
+        let size = lead + SEGMENTS * segment + 2 * (GUARD + 4096) + 8 * block + 8192;
+        let opened = Opened { logical_block: block, physical_block: block, ..disk::opened(size) };
+        let range = ScratchRange {
+            node: device(disk::NAME).node(),
+            start: lead,
+            length: size - lead,
+            logical_block: block,
+            physical_block: block,
+            devnum: opened.devnum,
+            diskseq: opened.diskseq,
+            ..scratch::simulated(size)
+        };
+        let unit = block.max(512);
+        let layout = Layout::of(&range, (unit, GUARD), u64::MAX, u64::MAX, 0).unwrap();
+        // The range may have room for a little more than was asked for.
+        let layout = Layout { segments: SEGMENTS * segment, ..layout };
+        let run = RunId(random.next_u64(), random.next_u64());
+        let prepared = Prepared {
+            plan: plan(run.seed(), unit, layout.start, segment),
+            journal: PathBuf::from("/simulated"),
+            place: "in memory".to_owned(),
+            deadline: Nanos::from_secs(60),
+            modes: Vec::new(),
+            wished_mode: None,
+            deep: None,
+            interference: false,
+            layout,
+            run,
+        };
+        let before = content(size, seed);
+        let disk = Shared::new(SimulatedPort::new(model, before.clone(), seed));
+        let proof =
+            Proof { limit: range.length, range, kind: "range", checks: Vec::new(), partition: None, thin, opened };
+        let [journal, intents, boot] = [(); 3].map(|()| Rc::default());
+        let (others, as_disk) = (Vec::new(), Some(disk::NAME.to_owned()));
+        let (claimed, meanwhile, lost_at) = (Vec::new(), Vec::new(), None);
+        let (interrupt, signature) = (Interrupt::default(), Signature::Nothing);
+        Stand {
+            disk,
+            before,
+            others,
+            as_disk,
+            proof,
+            prepared,
+            journal,
+            intents,
+            boot,
+            random,
+            interrupt,
+            signature,
+            claimed,
+            meanwhile,
+            lost_at,
+            opened,
+        }
+    }
+
+    fn files(&mut self, files: &Rc<RefCell<SimulatedDurable>>, mains: &Rc<Mains>) -> Files {
+        Files { files: Rc::clone(files), mains: Rc::clone(mains), random: Random::new(self.random.next_u64()) }
+    }
+
+    fn disks(&self) -> Vec<(String, Shared)> {
+        let own = self.as_disk.iter().map(|name| (name.clone(), self.disk.clone()));
+        own.chain(self.others.iter().cloned()).map(|(name, disk)| (device(&name).node(), disk)).collect()
+    }
+
+    fn holds(&self) -> Holds {
+        let opened = |node: &str, disk: &Shared| {
+            let device = device(node.trim_start_matches("/dev/"));
+            let devnum = device.devnum.map_or((0, 0), |d| (d.major, d.minor));
+            let diskseq = Some(if node.ends_with(TWIN) { 8 } else { 7 });
+            Opened { devnum, diskseq, size: disk.0.borrow().content.len() as u64, ..self.opened }
+        };
+        Holds {
+            disks: self.disks().into_iter().map(|(n, d)| (n.clone(), d.clone(), opened(&n, &d))).collect(),
+            locked: None,
+            signature: self.signature.clone(),
+            claimed: self.claimed.clone(),
+            locked_elsewhere: Vec::new(),
+            writers: Some(Vec::new()),
+        }
+    }
+
+    /// Runs the test under this power.
+    pub fn test(&mut self, mains: &Rc<Mains>) -> (Result<()>, Kept) {
+        let (journal, intents, boot) = (self.journal.clone(), self.intents.clone(), self.boot.clone());
+        let mut files = self.files(&journal, mains);
+        let mut intents = Intents::new(self.files(&intents, mains), self.files(&boot, mains));
+        let mut port = Media::new(self.disks(), Rc::clone(mains), self.random.next_u64());
+        (port.meanwhile, port.lost_at) = (self.meanwhile.clone(), self.lost_at);
+        let mut hold = self.holds();
+        let facts = facts();
+        let mut kept = None;
+        let mut keep = |outcome: &Outcome, conditions: &Conditions| {
+            kept = Some((outcome.clone(), conditions.clone()));
+            Ok(())
+        };
+        let result = with_root(|root| {
+            let node = self.proof.range.node.clone();
+            protocol::begin(&mut hold, &mut intents, &node, NAME)?;
+            let mut machine = Machine {
+                root,
+                port: &mut port,
+                hold: &mut hold,
+                journal: &mut files,
+                intents: &mut intents,
+                interrupt: &self.interrupt,
+            };
+            let subject = Subject { facts: &facts, name: NAME, proof: &self.proof, restore_limits: false };
+            protocol::test(&mut machine, subject, &self.prepared, &mut |_: &str| {}, &mut keep)
+        });
+        (result, kept)
+    }
+
+    /// Runs the recovery under this power; the second value is what it concluded.
+    pub fn recover(&mut self, mains: &Rc<Mains>) -> (Result<String>, Vec<Intent>) {
+        let (journal, intents, boot) = (self.journal.clone(), self.intents.clone(), self.boot.clone());
+        let mut files = self.files(&journal, mains);
+        let mut intents = Intents::new(self.files(&intents, mains), self.files(&boot, mains));
+        let mut port = Media::new(self.disks(), Rc::clone(mains), self.random.next_u64());
+        let mut hold = self.holds();
+        let devices: Vec<Device> = self
+            .as_disk
+            .iter()
+            .cloned()
+            .chain(self.others.iter().map(|(n, _)| n.clone()))
+            .map(|n| device(&n))
+            .collect();
+        let mut concluded = Vec::new();
+        let mut conclude = |_: Option<&Device>, word: &Intent| {
+            concluded.push(word.clone());
+            Ok(())
+        };
+        let said = with_root(|root| {
+            let mut machine = Machine {
+                root,
+                port: &mut port,
+                hold: &mut hold,
+                journal: &mut files,
+                intents: &mut intents,
+                interrupt: &self.interrupt,
+            };
+            recovery::recover(&mut machine, NAME, &devices, &mut SimulatedDurable::default(), &mut conclude)
+        });
+        (said, concluded)
+    }
+
+    /// The intent, if there is one.
+    pub fn intent(&self) -> Option<Intent> {
+        let bytes = self.intents.borrow().read(NAME).unwrap()?;
+        Some(serde_json::from_slice(&bytes).unwrap())
+    }
+
+    /// The machine comes up again.
+    pub fn reboot(&mut self) {
+        for files in [&self.journal, &self.intents, &self.boot] {
+            let random = &mut self.random;
+            files.borrow_mut().power_cut(|| random.next_u64() as u8);
+        }
+        self.disk.0.borrow_mut().power_on();
+    }
+
+    /// Whether the device holds what it held before, byte for byte.
+    pub fn is_as_before(&self) -> bool {
+        self.disk.0.borrow().content == self.before
+    }
+}
+
+/// One whole test of a device with segments of so many bytes.
+pub fn measured(model: Model, seed: u64, segment: u64) -> (Stand, Result<()>, Kept) {
+    let mut stand = Stand::new(model, seed, segment, 4096, false);
+    let (result, kept) = stand.test(&Rc::default());
+    (stand, result, kept)
 }
 
 /// The conditions of a test.

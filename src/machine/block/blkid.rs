@@ -15,11 +15,13 @@ pub enum Signature {
     Content(String),
 }
 
-/// Probes a node.
-pub fn probe(node: &str) -> Result<Signature> {
+/// Probes a node, or these bytes of it alone (offset and length).
+pub fn probe(node: &str, bytes: Option<(u64, u64)>) -> Result<Signature> {
+    let bounds = bytes.map(|(offset, length)| [format!("--offset={offset}"), format!("--size={length}")]);
     let output = Command::new("blkid")
-        .args(["-p", "-o", "export", "--"])
-        .arg(node)
+        .args(["-p", "-o", "export"])
+        .args(bounds.iter().flatten())
+        .args(["--", node])
         .stdin(Stdio::null())
         .output()
         .map_err(|e| Error::file(node, "run blkid -p (util-linux) on", e))?;

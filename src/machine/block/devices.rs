@@ -38,6 +38,11 @@ impl Partition {
     pub fn node(&self) -> String {
         format!("/dev/{}", self.name.replace('!', "/"))
     }
+
+    /// Its directory of sysfs, as that of a device: below the disk's own.
+    pub fn as_device(&self, disk: &Device) -> Device {
+        Device { name: self.name.clone(), sys: disk.attr(&self.name), kind: disk.kind, devnum: self.devnum }
+    }
 }
 
 /// The names of every whole block device of the root, in no order.

@@ -4,6 +4,7 @@
 //! is held by this process alone; the descriptor is close-on-exec, so no child in D state can inherit it.
 
 use crate::error::{Error, Result};
+use crate::machine::block::hold::Opened;
 use crate::machine::io::Aligned;
 use crate::machine::sys;
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -12,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 /// How long an event in progress may keep the lock from us.
-const LOCK_WAIT: Duration = Duration::from_secs(20);
+const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// How long a partition that is to go may still be held.
 const HELD_WAIT: Duration = Duration::from_secs(3);
@@ -22,19 +23,14 @@ const HELD_WAIT: Duration = Duration::from_secs(3);
 pub struct LockedDisk {
     fd: OwnedFd,
     node: String,
-    /// Size in bytes (BLKGETSIZE64).
-    pub size: u64,
-    /// Logical block size in bytes (BLKSSZGET).
-    pub logical_block: u64,
-    /// `major, minor` of the open node.
-    pub devnum: (u32, u32),
-    /// The disk's sequence number, where the kernel has it.
-    pub diskseq: Option<u64>,
+    /// What it says.
+    pub opened: Opened,
 }
 
 impl LockedDisk {
-    /// Opens a whole-disk node and takes its lock, waiting while udev has it.
-    pub fn open(node: &str) -> Result<LockedDisk> {
+    /// Opens a whole-disk node and takes its lock, waiting while an event of udev has it; `None` where another program
+    /// keeps it longer.
+    pub fn open(node: &str) -> Result<Option<LockedDisk>> {
         let fd = rustix::fs::open(node, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|e| Error::file(node, "open", e))?;
         let until = Instant::now() + LOCK_WAIT;
@@ -42,23 +38,21 @@ impl LockedDisk {
             match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => break,
                 Err(Errno::WOULDBLOCK) if Instant::now() < until => std::thread::sleep(Duration::from_millis(50)),
-                Err(Errno::WOULDBLOCK) => {
-                    let why = "another program holds its lock (flock); wait for that program or end it".to_owned();
-                    return Err(Error::NotSafe { device: node.to_owned(), why });
-                }
+                Err(Errno::WOULDBLOCK) => return Ok(None),
+                Err(Errno::INTR) => {}
                 Err(e) => return Err(Error::file(node, "lock", e)),
             }
         }
         let ask = |e: Errno| Error::file(node, "ask for size and number of", e);
         let stat = rustix::fs::fstat(&fd).map_err(ask)?;
-        Ok(LockedDisk {
+        let opened = Opened {
             size: sys::size_bytes(&fd).map_err(ask)?,
             logical_block: sys::logical_block_bytes(&fd).map_err(ask)?,
+            physical_block: sys::physical_block_bytes(&fd).map_err(ask)?,
             devnum: (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev)),
             diskseq: sys::diskseq(&fd).ok(),
-            node: node.to_owned(),
-            fd,
-        })
+        };
+        Ok(Some(LockedDisk { fd, node: node.to_owned(), opened }))
     }
 
     /// The node.
@@ -97,7 +91,7 @@ impl LockedDisk {
                 Err(Errno::INTR) => continue,
                 Err(e) => return Err(Error::file(&self.node, "read", e)),
             };
-            if let Some(first) = buffer[..n].iter().position(|b| *b != 0) {
+            if let Some(first) = crate::machine::io::first_not_zero(&buffer[..n]) {
                 return Ok(Some(at + first as u64));
             }
             at += n as u64;

@@ -4,6 +4,9 @@
 pub mod blkid;
 pub mod devices;
 pub mod dm_status;
+pub mod hold;
 pub mod locked_disk;
 pub mod loop_device;
+pub mod openers;
 pub mod read_zero;
+pub mod stack;

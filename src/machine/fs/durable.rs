@@ -4,9 +4,12 @@
 //! what was appended is safe only after `sync`.
 
 use crate::error::{Error, Result};
-use std::collections::BTreeMap;
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// The most that is read of a kept file, in bytes; a journal is larger and read through [`Durable::part`].
@@ -36,6 +39,11 @@ pub trait Durable {
     fn list(&self) -> Result<Vec<String>>;
     /// How a file is named in a message.
     fn shown(&self, name: &str) -> PathBuf;
+    /// Holds a name against other processes, until [`Durable::release`] or the end of this process; false: another one
+    /// holds it. The file itself need not be there.
+    fn hold(&mut self, name: &str) -> Result<bool>;
+    /// Gives a name up.
+    fn release(&mut self, name: &str);
 }
 
 /// A real directory.
@@ -45,17 +53,19 @@ pub struct LiveDurable {
     mode: u32,
     /// Whether it lies where a cut leaves anything: below `/run` nothing is synced, a rename is enough.
     lasting: bool,
+    /// Names that are held, and what holds them.
+    held: Vec<(String, OwnedFd)>,
 }
 
 impl LiveDurable {
     /// Files of this directory, made when first written to; `mode` are the permission bits of new files.
     pub fn new(dir: impl Into<PathBuf>, mode: u32) -> Self {
-        LiveDurable { dir: dir.into(), mode, lasting: true }
+        LiveDurable { dir: dir.into(), mode, lasting: true, held: Vec::new() }
     }
 
     /// The same for a directory below `/run`, which no cut survives: old or new for every reader, and nothing is synced.
     pub fn volatile(dir: impl Into<PathBuf>, mode: u32) -> Self {
-        LiveDurable { dir: dir.into(), mode, lasting: false }
+        LiveDurable { dir: dir.into(), mode, lasting: false, held: Vec::new() }
     }
 
     /// The directory.
@@ -131,6 +141,15 @@ fn open_regular(path: &Path) -> std::io::Result<(File, u64)> {
     } else {
         Err(std::io::Error::other("not a regular file"))
     }
+}
+
+/// Writes a file that must not be there yet, readable by its owner alone, and syncs it.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits() as i32);
+    let written = options.open(path).and_then(|mut f| f.write_all(bytes).and_then(|()| f.sync_all()));
+    written.map_err(|e| Error::file(path, "make and write", e))
 }
 
 fn sync_dir(dir: &Path) -> Result<()> {
@@ -216,6 +235,46 @@ impl Durable for LiveDurable {
     fn shown(&self, name: &str) -> PathBuf {
         self.dir.join(name)
     }
+
+    fn hold(&mut self, name: &str) -> Result<bool> {
+        if self.held.iter().any(|(held, _)| held == name) {
+            return Ok(true);
+        }
+        self.path(name)?;
+        let path = self.dir.join(format!(".{name}.lock"));
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let open = || rustix::fs::open(&path, flags, Mode::from_raw_mode(0o600));
+        let failed = |e: Errno| Error::file(&path, "lock", e);
+        loop {
+            let fd = match open() {
+                Err(Errno::NOENT) => {
+                    self.make_dir()?;
+                    open().map_err(failed)?
+                }
+                opened => opened.map_err(failed)?,
+            };
+            match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => return Ok(false),
+                Err(Errno::INTR) => continue,
+                Err(e) => return Err(failed(e)),
+            }
+            // Whoever held it before may have removed it between our opening and our lock: then this is nobody's lock.
+            let (ours, there) = (rustix::fs::fstat(&fd).map_err(failed)?, rustix::fs::stat(&path));
+            if there.is_ok_and(|there| (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)) {
+                self.held.push((name.to_owned(), fd));
+                return Ok(true);
+            }
+        }
+    }
+
+    fn release(&mut self, name: &str) {
+        if let Some(at) = self.held.iter().position(|(held, _)| held == name) {
+            // Removed while it is held, so that no two processes hold files of one name; one that stays does no harm.
+            let _ = fs::remove_file(self.dir.join(format!(".{name}.lock")));
+            self.held.swap_remove(at);
+        }
+    }
 }
 
 /// A directory in memory that can lose power: what was not synced is lost, or kept in part.
@@ -223,6 +282,8 @@ impl Durable for LiveDurable {
 pub struct SimulatedDurable {
     now: BTreeMap<String, Vec<u8>>,
     kept: BTreeMap<String, Vec<u8>>,
+    /// Names that another process holds.
+    pub held_elsewhere: BTreeSet<String>,
 }
 
 impl SimulatedDurable {
@@ -278,6 +339,12 @@ impl Durable for SimulatedDurable {
     fn shown(&self, name: &str) -> PathBuf {
         Path::new("simulated").join(name)
     }
+
+    fn hold(&mut self, name: &str) -> Result<bool> {
+        Ok(!self.held_elsewhere.contains(name))
+    }
+
+    fn release(&mut self, _: &str) {}
 }
 
 #[cfg(test)]
@@ -307,6 +374,19 @@ mod tests {
         for bad in ["../x", "", ".x", "a/b"] {
             assert!(d.replace(bad, b"").is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_name_is_held_by_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let [mut one, mut other] = [(); 2].map(|()| LiveDurable::new(dir.path().join("intent"), 0o600));
+        assert!(one.hold("x").unwrap() && one.hold("x").unwrap());
+        assert!(!other.hold("x").unwrap() && other.hold("y").unwrap());
+        one.release("x");
+        assert!(other.hold("x").unwrap());
+        drop(other);
+        assert!(one.hold("x").unwrap(), "the end of a holder gives its names up");
+        assert_eq!(one.list().unwrap(), Vec::<String>::new());
     }
 
     #[test]

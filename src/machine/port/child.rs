@@ -197,18 +197,6 @@ impl ChildPort {
         Ok(())
     }
 
-    /// The pid of a child that did not answer and is left behind.
-    pub fn left_behind(&self) -> Option<u32> {
-        self.left_behind
-    }
-
-    /// Ends the child and with it closes the device; nothing happens where the child is left behind.
-    pub fn close(&mut self) {
-        if let Some(process) = self.process.take() {
-            process.finish();
-        }
-    }
-
     fn call(&mut self, request: &Request, bytes: &[u8], deadline: Duration) -> Result<(Answer, Vec<u8>), Lost> {
         if let Some(pid) = self.left_behind {
             return Err(Lost::Deadline(pid));
@@ -218,10 +206,15 @@ impl ChildPort {
             none => none.insert(Process::start()?),
         };
         let answer = process.call(request, bytes, deadline);
-        if let Err(Lost::Deadline(pid)) = answer {
-            self.left_behind = Some(pid);
-            // Forgotten, not waited for: a child in D state cannot be ended.
-            self.process = None;
+        match answer {
+            Err(Lost::Deadline(pid)) => {
+                self.left_behind = Some(pid);
+                // Forgotten, not waited for: a child in D state cannot be ended.
+                self.process = None;
+            }
+            // The next request starts another one, which has nothing open.
+            Err(Lost::Gone(_)) => self.close(),
+            Ok(_) => {}
         }
         answer
     }
@@ -254,9 +247,9 @@ impl Port for ChildPort {
                 }
                 timed
             }
-            Ok(_) => fail(ActError::NotAllowed("an answer to another request".to_owned())),
+            Ok(_) => fail(ActError::Protocol("an answer to another request".to_owned())),
             Err(Lost::Deadline(pid)) => fail(ActError::NoAnswer(pid)),
-            Err(Lost::Gone(what)) => fail(ActError::NotAllowed(what)),
+            Err(Lost::Gone(what)) => fail(ActError::PortLost(what)),
         }
     }
 
@@ -264,14 +257,24 @@ impl Port for ChildPort {
         let request = Request::Set { name: device.name.clone(), path: path.clone(), value: value.to_owned() };
         match self.call(&request, &[], self.act_deadline) {
             Ok((Answer::Set(result), _)) => result,
-            Ok(_) => Err(ActError::NotAllowed("an answer to another request".to_owned())),
+            Ok(_) => Err(ActError::Protocol("an answer to another request".to_owned())),
             Err(Lost::Deadline(pid)) => Err(ActError::NoAnswer(pid)),
-            Err(Lost::Gone(what)) => Err(ActError::NotAllowed(what)),
+            Err(Lost::Gone(what)) => Err(ActError::PortLost(what)),
         }
     }
 
     fn now(&self) -> Nanos {
         self.clock.now()
+    }
+
+    fn left_behind(&self) -> Option<u32> {
+        self.left_behind
+    }
+
+    fn close(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.finish();
+        }
     }
 
     fn attention(&mut self) -> Option<Attention> {

@@ -77,7 +77,7 @@ pub(super) fn make(range: &ScratchRange) -> Result<OwnedFd, ActError> {
     let fd = rustix::fs::open(&range.node, flags, Mode::RUSR | Mode::WUSR).map_err(os)?;
     let stat = rustix::fs::fstat(&fd).map_err(os)?;
     if (rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev)) != range.devnum {
-        return Err(ActError::NotAllowed(format!("{} lies on another file system than was checked", range.node)));
+        return Err(ActError::Refused(format!("{} lies on another file system than was checked", range.node)));
     }
     Ok(fd)
 }

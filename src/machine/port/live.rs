@@ -102,22 +102,34 @@ impl LivePort {
         Ok(answer.data)
     }
 
+    /// Blocks of the medium, past the page cache. The node is opened for this alone: the open descriptor has no O_DIRECT.
+    fn blocks(device: &Device, offset: u64, length: u32) -> Result<Vec<u8>, AskError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::DIRECT | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(device.node(), flags, Mode::empty()).map_err(os)?;
+        let mut buffer = Aligned::zeroed(length as usize);
+        match read_all(fd.as_fd(), &mut buffer, offset) {
+            Ok(()) => Ok(buffer.to_vec()),
+            Err(ActError::Os(errno)) => Err(AskError::Os(errno)),
+            Err(e) => Err(AskError::Other(e.to_string())),
+        }
+    }
+
     fn open(&mut self, range: &ScratchRange) -> Result<Done, ActError> {
         let flags = OFlags::RDWR | OFlags::EXCL | OFlags::DIRECT | OFlags::CLOEXEC;
         let fd = rustix::fs::open(&range.node, flags, Mode::empty()).map_err(act_os)?;
         let stat = rustix::fs::fstat(&fd).map_err(act_os)?;
         let rdev = (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
         if rdev != range.devnum || !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_block_device() {
-            return Err(ActError::NotAllowed(format!("{} is not the device that was checked", range.node)));
+            return Err(ActError::Refused(format!("{} is not the device that was checked", range.node)));
         }
         if let (Some(wanted), Ok(now)) = (range.diskseq, sys::diskseq(&fd)) {
             if wanted != now {
-                return Err(ActError::NotAllowed(format!("{} was replaced (diskseq {wanted}, now {now})", range.node)));
+                return Err(ActError::Refused(format!("{} was replaced (diskseq {wanted}, now {now})", range.node)));
             }
         }
         let size = sys::size_bytes(&fd).map_err(act_os)?;
         if range.start.checked_add(range.length).is_none_or(|end| end > size) {
-            return Err(ActError::NotAllowed(format!("{} ends before the scratch range does", range.node)));
+            return Err(ActError::Refused(format!("{} ends before the scratch range does", range.node)));
         }
         self.acting = Some((range.clone(), fd));
         Ok(Done::Ok)
@@ -126,8 +138,8 @@ impl LivePort {
     fn opened(&self, range: &ScratchRange, offset: u64, length: u64) -> Result<BorrowedFd<'_>, ActError> {
         match &self.acting {
             Some((open, fd)) if open == range && range.holds(offset, length) => Ok(fd.as_fd()),
-            Some(_) => Err(ActError::NotAllowed("outside the scratch range".to_owned())),
-            None => Err(ActError::NotAllowed("the scratch range is not open".to_owned())),
+            Some(_) => Err(ActError::Refused("outside the scratch range".to_owned())),
+            None => Err(ActError::Closed),
         }
     }
 
@@ -231,6 +243,7 @@ pub fn fill_buffer(buffer: &mut [u8], fill: Fill, range: &ScratchRange, offset: 
     match fill {
         Fill::Zeroes => buffer.fill(0),
         Fill::Pattern { seed, trial } => pattern::fill(buffer, seed, trial, range.node_offset + offset),
+        Fill::Witness(run) => pattern::fill_witness(buffer, run, range.node_offset + offset),
     }
 }
 
@@ -271,6 +284,7 @@ impl Port for LivePort {
                 cdb[2..10].copy_from_slice(&lba.to_be_bytes());
                 self.scsi(device, &mut cdb, 512)
             }
+            Question::Blocks(offset, length) => Self::blocks(device, offset, length),
         }
     }
 

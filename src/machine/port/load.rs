@@ -133,7 +133,7 @@ fn foreground(
         let at = load.offset + (dice >> 33) % (load.length / load.block).max(1) * load.block;
         // A block larger than the span would reach over its end, so each place is held against the range itself.
         if !range.holds(at, load.block) {
-            return Err(ActError::NotAllowed("outside the scratch range".to_owned()));
+            return Err(ActError::Refused("outside the scratch range".to_owned()));
         }
         if load.write {
             // At its place and under the run's seed, so that recovery knows it for the test's own.

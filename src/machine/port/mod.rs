@@ -39,6 +39,8 @@ pub enum Question {
     ScsiReadCapacity16,
     /// GET LBA STATUS from this LBA on: a header of 8 bytes and descriptors of 16 (SBC-4 5.6).
     ScsiLbaStatus(u64),
+    /// Blocks of the medium, past the page cache: offset and length in bytes, multiples of the block. Never recorded.
+    Blocks(u64, u32),
 }
 
 impl std::fmt::Display for Question {
@@ -53,6 +55,7 @@ impl std::fmt::Display for Question {
             Question::ScsiVpd(page) => write!(f, "scsi-vpd-{page:02x}"),
             Question::ScsiReadCapacity16 => f.write_str("scsi-read-capacity-16"),
             Question::ScsiLbaStatus(lba) => write!(f, "scsi-lba-status-{lba:x}"),
+            Question::Blocks(offset, length) => write!(f, "blocks-{offset}-{length}"),
         }
     }
 }
@@ -139,6 +142,8 @@ pub struct ScratchRange {
     pub length: u64,
     /// The logical block size in bytes.
     pub logical_block: u64,
+    /// The physical block size in bytes: what the medium changes as a whole.
+    pub physical_block: u64,
     /// Where the node itself starts on the whole device, in bytes; patterns are numbered from the device's LBA 0.
     pub node_offset: u64,
 }
@@ -167,6 +172,8 @@ pub enum Fill {
     },
     /// Zeroes, by ordinary writes.
     Zeroes,
+    /// The witness of a run: the proof of the medium at recovery.
+    Witness(pattern::RunId),
 }
 
 /// An act on a scratch range. Offsets are bytes on the range's node.
@@ -236,18 +243,51 @@ pub enum Done {
 /// Why an act was not done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ActError {
-    /// This port writes nothing (recorded), or the span is not in the range.
-    NotAllowed(String),
+    /// The port carries out no such act: it writes nothing (recorded), the span is not in the range, or the range is not
+    /// what was checked. Nothing was done.
+    Refused(String),
+    /// Whoever watches the test has stopped it (an interrupt, a call for attention). Nothing was done.
+    Stopped,
+    /// The range is not open: the process that had it open has ended since. Nothing was done.
+    Closed,
+    /// The process that acts could not be started, or ended before it answered: zerocap's own failure, never the device's.
+    PortLost(String),
+    /// An answer that does not fit the act: zerocap's own failure, or a device that does not keep what it is given.
+    Protocol(String),
     /// The system's answer: an errno.
     Os(i32),
     /// No answer by the deadline; the child with this pid is left behind.
     NoAnswer(u32),
 }
 
+impl ActError {
+    /// Whether this answer can be the medium's fault. Space, reservations, paths, rights, memory and interrupts are
+    /// somebody else's: they end a test and accuse nobody.
+    pub fn may_accuse(&self) -> bool {
+        use rustix::io::Errno;
+        const NEVER: &[Errno] = &[
+            Errno::NOSPC,
+            Errno::BADE,
+            Errno::NODEV,
+            Errno::NXIO,
+            Errno::NOLINK,
+            Errno::ROFS,
+            Errno::PERM,
+            Errno::ACCESS,
+            Errno::NOMEM,
+            Errno::AGAIN,
+            Errno::INTR,
+        ];
+        matches!(self, ActError::Os(errno) if NEVER.iter().all(|e| e.raw_os_error() != *errno))
+    }
+}
+
 impl std::fmt::Display for ActError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            ActError::NotAllowed(why) => f.write_str(why),
+            ActError::Refused(why) | ActError::PortLost(why) | ActError::Protocol(why) => f.write_str(why),
+            ActError::Stopped => f.write_str("stopped"),
+            ActError::Closed => f.write_str("the scratch range is not open"),
             // The library's text ends with "(os error 61)", which the name says better.
             ActError::Os(errno) => {
                 let text = std::io::Error::from_raw_os_error(*errno).to_string();
@@ -299,6 +339,12 @@ pub trait Port {
     fn set(&mut self, device: &Device, path: &TunablePath, value: &str) -> Result<(), ActError>;
     /// The port's monotonic clock.
     fn now(&self) -> Nanos;
+    /// The process that did not answer by a deadline and is left behind; nothing is sent to the device any more.
+    fn left_behind(&self) -> Option<u32> {
+        None
+    }
+    /// Closes what is open for acts, and ends the process that acts; nothing happens where it is left behind.
+    fn close(&mut self) {}
     /// What a device has called attention to since the last question, where somebody listens.
     fn attention(&mut self) -> Option<Attention> {
         None
@@ -314,6 +360,10 @@ mod tests {
         assert_eq!(Question::ScsiVpd(0xb2).to_string(), "scsi-vpd-b2");
         assert_eq!(AskError::Os(13).to_string(), "errno EACCES");
         assert_eq!(AskError::Nvme(0x2002).to_string(), "nvme 0x2002");
+        assert!(ActError::Os(5).may_accuse() && ActError::Os(121).may_accuse());
+        for other in [ActError::Os(28), ActError::Os(19), ActError::NoAnswer(1), ActError::PortLost(String::new())] {
+            assert!(!other.may_accuse(), "{other}");
+        }
         assert_eq!(ActError::Os(61).to_string(), "No data available (ENODATA)");
         assert_eq!(AskError::Scsi(5, 0x24, 0).to_string(), "scsi 5/24/00");
         assert_eq!(errno_number("EREMOTEIO"), Some(121));
@@ -329,6 +379,7 @@ mod tests {
             start: 4096,
             length: 8192,
             logical_block: 512,
+            physical_block: 512,
             node_offset: 0,
         };
         assert!(r.holds(4096, 8192) && r.holds(11776, 512));

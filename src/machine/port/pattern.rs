@@ -4,8 +4,31 @@
 //! this form. The first word of a unit hides the trial under a key of run and place, so that recovery can tell "ours" from
 //! anything else without knowing which trial was the last. Pure.
 
+use serde::{Deserialize, Serialize};
+
 /// The unit in bytes.
 pub const UNIT: usize = 512;
+
+/// What tells one run from every other: 128 random bits. The seed of its pattern is the first half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunId(pub u64, pub u64);
+
+impl RunId {
+    /// The seed of the run's pattern.
+    pub const fn seed(self) -> u64 {
+        self.0
+    }
+
+    const fn witness_seed(self) -> u64 {
+        mix(self.0 ^ mix(!self.1))
+    }
+}
+
+impl std::fmt::Display for RunId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}{:016x}", self.0, self.1)
+    }
+}
 
 /// One round of splitmix64 (Steele, Lea, Flood 2014): a bijection whose outputs look random.
 const fn mix(mut x: u64) -> u64 {
@@ -41,6 +64,18 @@ pub fn fill(out: &mut [u8], seed: u64, trial: u64, offset: u64) {
     }
 }
 
+/// Fills whole units with the witness of a run; places as in [`fill`].
+pub fn fill_witness(out: &mut [u8], run: RunId, offset: u64) {
+    fill(out, run.witness_seed(), run.1, offset);
+}
+
+/// Whether a unit at this place holds the witness of this run.
+pub fn is_witness(unit: &[u8], run: RunId, offset: u64) -> bool {
+    let mut expected = [0u8; UNIT];
+    fill_witness(&mut expected, run, offset);
+    unit == expected
+}
+
 /// Whether a unit at this place holds the pattern of this run, of whatever trial.
 pub fn is_ours(unit: &[u8], seed: u64, offset: u64) -> bool {
     let Some(first) = unit.first_chunk::<8>() else { return false };
@@ -73,5 +108,17 @@ mod tests {
         fill(&mut b, 7, 4, 1 << 20);
         assert_ne!(a, b, "another trial differs");
         assert!(!is_ours(&[0; UNIT], 7, 0) && !is_ours(&[0; 8], 7, 0));
+    }
+
+    #[test]
+    fn a_witness_is_of_one_run_and_one_place() {
+        let run = RunId(7, 9);
+        let mut a = vec![0u8; UNIT];
+        fill_witness(&mut a, run, 4096);
+        assert!(is_witness(&a, run, 4096));
+        assert!(!is_witness(&a, run, 4608), "another place");
+        assert!(!is_witness(&a, RunId(7, 8), 4096), "another run of the same seed");
+        assert!(!is_ours(&a, run.seed(), 4096), "no pattern of a trial");
+        assert_eq!(run.to_string(), "00000000000000070000000000000009");
     }
 }

@@ -35,11 +35,11 @@ impl Port for RecordedPort<'_> {
     }
 
     fn act(&mut self, _: &ScratchRange, _: &Act) -> Timed<Result<Done, ActError>> {
-        Timed { took: Nanos(0), value: Err(ActError::NotAllowed("a recorded machine is never written to".to_owned())) }
+        Timed { took: Nanos(0), value: Err(ActError::Refused("a recorded machine is never written to".to_owned())) }
     }
 
     fn set(&mut self, _: &Device, _: &TunablePath, _: &str) -> Result<(), ActError> {
-        Err(ActError::NotAllowed("a recorded machine is never written to".to_owned()))
+        Err(ActError::Refused("a recorded machine is never written to".to_owned()))
     }
 
     fn now(&self) -> Nanos {

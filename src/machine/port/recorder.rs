@@ -243,11 +243,11 @@ impl Port for NotingPort<'_> {
     }
 
     fn act(&mut self, _: &ScratchRange, _: &Act) -> Timed<std::result::Result<Done, ActError>> {
-        Timed { took: Nanos(0), value: Err(ActError::NotAllowed("a recorder never writes".to_owned())) }
+        Timed { took: Nanos(0), value: Err(ActError::Refused("a recorder never writes".to_owned())) }
     }
 
     fn set(&mut self, _: &Device, _: &TunablePath, _: &str) -> std::result::Result<(), ActError> {
-        Err(ActError::NotAllowed("a recorder never writes".to_owned()))
+        Err(ActError::Refused("a recorder never writes".to_owned()))
     }
 
     fn now(&self) -> Nanos {

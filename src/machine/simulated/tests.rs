@@ -10,6 +10,7 @@ fn range(bytes: u64) -> ScratchRange {
         start: 0,
         length: bytes,
         logical_block: 512,
+        physical_block: 512,
         node_offset: 0,
     }
 }

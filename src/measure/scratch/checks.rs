@@ -1,12 +1,12 @@
 //! The single checks of a scratch proof: each passes with a line in words, or refuses with what to do. Makes no range.
 
-use super::LABEL;
+use super::{Asked, LABEL};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
-use crate::machine::block::blkid::{self, Signature};
+use crate::machine::block::blkid::Signature;
 use crate::machine::block::devices::Partition;
-use crate::machine::block::locked_disk::{self, LockedDisk};
+use crate::machine::block::hold::Opened;
 use crate::machine::fs::root::Root;
 use crate::machine::port::errno_name;
 
@@ -29,7 +29,7 @@ impl Checks {
     }
 }
 
-pub(super) fn same_device(checks: &mut Checks, root: &Root, device: &Device, disk: &LockedDisk) -> Result<()> {
+pub(super) fn same_device(checks: &mut Checks, root: &Root, device: &Device, disk: &Opened) -> Result<()> {
     let known = device.devnum.map(|d| (d.major, d.minor));
     checks.require(known == Some(disk.devnum), "the node is the device sysfs speaks of", || {
         "its node has another device number than sysfs says; look at the links in /dev".to_owned()
@@ -42,22 +42,42 @@ pub(super) fn same_device(checks: &mut Checks, root: &Root, device: &Device, dis
     Ok(())
 }
 
+/// What a signature of this type is, for a sentence: "an ext4 file system".
+fn holds(kind: &str) -> String {
+    match kind {
+        "swap" => "swap space".to_owned(),
+        "LVM2_member" => "a physical volume of LVM".to_owned(),
+        "linux_raid_member" => "a member of an md RAID".to_owned(),
+        "crypto_LUKS" => "an encrypted volume (LUKS)".to_owned(),
+        "zfs_member" => "a member of a ZFS pool".to_owned(),
+        "gpt" | "dos" => format!("a partition table ({kind})"),
+        kind => format!("a signature of {kind}"),
+    }
+}
+
+/// A directory of sysfs that a check rests on: what cannot be listed refuses, since nobody knows what it holds.
+fn known_list(checks: &Checks, root: &Root, path: &str) -> Result<Vec<String>> {
+    match root.list(path) {
+        Fact::Known(names) => Ok(names),
+        Fact::Unknown(why) => checks.refuse(format!("{} cannot be listed: {why}", root.shown(path).display())),
+    }
+}
+
 /// What speaks against any place on the whole disk: a holder or a file system of the whole disk.
-pub(super) fn whole_disk(checks: &mut Checks, root: &Root, device: &Device) -> Result<()> {
-    let holders = root.list(&device.attr("holders"));
-    let holders = holders.known().cloned().unwrap_or_default();
+pub(super) fn whole_disk(checks: &mut Checks, on: &Asked<'_>, device: &Device) -> Result<()> {
+    let holders = known_list(checks, on.root, &device.attr("holders"))?;
     checks.require(holders.is_empty(), "no holders of the whole disk", || {
         format!("it is held by {}", holders.join(", "))
     })?;
     if let Some(devnum) = device.devnum {
-        not_mounted(checks, root, &devnum.to_string(), "the whole disk")?;
+        not_mounted(checks, on.root, &devnum.to_string(), "the whole disk")?;
     }
-    match blkid::probe(&device.node())? {
+    match on.hold.signature(&device.node(), None)? {
         Signature::Nothing => checks.lines.push("no signature on the whole disk (blkid -p)".to_owned()),
         Signature::Table(kind) => {
             checks.lines.push(format!("only a partition table ({kind}) on the whole disk (blkid -p)"))
         }
-        Signature::Content(what) => return checks.refuse(format!("{what} lies on the whole disk: it is in use")),
+        Signature::Content(what) => return checks.refuse(format!("the whole disk holds {}", holds(&what))),
     }
     Ok(())
 }
@@ -95,12 +115,13 @@ pub(super) fn labelled<'a>(
 
 pub(super) fn named<'a>(
     checks: &Checks,
+    on: &Asked<'_>,
     device: &Device,
     partitions: &'a [Partition],
     node: &str,
 ) -> Result<&'a Partition> {
     let shown = crate::device::display::escape_str(node);
-    let Some((major, minor)) = locked_disk::node_devnum(node) else {
+    let Some((major, minor)) = on.hold.node_devnum(node) else {
         return Err(Error::NoDevice { path: shown, what: "not a block device".to_owned() });
     };
     if device.devnum.is_some_and(|d| (d.major, d.minor) == (major, minor)) {
@@ -113,36 +134,32 @@ pub(super) fn named<'a>(
 }
 
 /// Checks that nothing uses a partition: holders, mounts, signatures.
-pub(super) fn unused(checks: &mut Checks, root: &Root, device: &Device, p: &Partition) -> Result<()> {
-    let holders = root.list(&device.attr(&format!("{}/holders", p.name)));
-    let holders = holders.known().cloned().unwrap_or_default();
+pub(super) fn unused(checks: &mut Checks, on: &Asked<'_>, device: &Device, p: &Partition) -> Result<()> {
+    let holders = known_list(checks, on.root, &device.attr(&format!("{}/holders", p.name)))?;
     checks.require(holders.is_empty(), &format!("no holders of {}", p.name), || {
         format!("{} is held by {}", p.name, holders.join(", "))
     })?;
     if let Some(devnum) = p.devnum {
-        not_mounted(checks, root, &devnum.to_string(), &p.name)?;
+        not_mounted(checks, on.root, &devnum.to_string(), &p.name)?;
     }
-    match blkid::probe(&p.node())? {
+    match on.hold.signature(&p.node(), None)? {
         Signature::Nothing => {
             checks.lines.push(format!("no signature on {} (blkid -p)", p.name));
             Ok(())
         }
         Signature::Table(what) | Signature::Content(what) => {
-            checks.refuse(format!("{what} lies on {}: it is in use (if it is not, remove it with wipefs)", p.name))
+            checks.refuse(format!("{} holds {}; name a partition that holds nothing", p.name, holds(&what)))
         }
     }
 }
 
-pub(super) fn exclusive(checks: &mut Checks, node: &str) -> Result<()> {
-    match locked_disk::claimable(node) {
+pub(super) fn exclusive(checks: &mut Checks, on: &Asked<'_>, node: &str) -> Result<()> {
+    match on.hold.claimable(node) {
         Ok(()) => {
             checks.lines.push(format!("{node} can be claimed exclusively (O_EXCL)"));
             Ok(())
         }
-        Err(e) => checks.refuse(format!(
-            "{node} cannot be claimed exclusively ({}): something uses it",
-            errno_name(e.raw_os_error())
-        )),
+        Err(e) => checks.refuse(format!("{node} cannot be claimed exclusively ({}): something uses it", errno_name(e))),
     }
 }
 
@@ -151,14 +168,14 @@ pub(super) fn overlap(p: &Partition, start: u64, length: u64) -> bool {
 }
 
 /// A file system that starts where the range does is not seen on the whole disk.
-pub(super) fn inner_signature(checks: &mut Checks, node: &str) -> Result<()> {
-    match blkid::probe(node)? {
+pub(super) fn inner_signature(checks: &mut Checks, on: &Asked<'_>, node: &str) -> Result<()> {
+    match on.hold.signature(node, None)? {
         Signature::Nothing => {
             checks.lines.push("no signature at the start of the range (blkid -p)".to_owned());
             Ok(())
         }
         Signature::Table(what) | Signature::Content(what) => {
-            checks.refuse(format!("{what} lies in the range: it is in use"))
+            checks.refuse(format!("the range holds {}; name another range", holds(&what)))
         }
     }
 }

@@ -6,9 +6,9 @@
 //! used and is now in no table may still be wanted by somebody, so the bytes that would be used must read zero.
 
 use super::checks::Checks;
+use super::Asked;
 use crate::error::Result;
 use crate::machine::block::devices::Partition;
-use crate::machine::block::locked_disk::LockedDisk;
 use crate::measure::partition_table::Table;
 use crate::measure::trial::{SEGMENT, SEGMENTS};
 use crate::units::{human_bytes, MIB};
@@ -21,12 +21,13 @@ const MOST_READ: usize = 8;
 /// First byte and length of the bytes to use.
 pub(super) fn find(
     checks: &mut Checks,
-    disk: &LockedDisk,
+    on: &Asked<'_>,
     partitions: &[Partition],
     granularity: u64,
     most: u64,
 ) -> Result<(u64, u64)> {
-    let table = Table::read(disk.size, disk.logical_block, &mut |at, n| disk.read_at(at, n));
+    let disk = on.opened;
+    let table = Table::read(disk.size, disk.logical_block, &mut |at, n| on.hold.read_at(at, n));
     checks.require(table.intact_gpt(), "a GPT whose two copies are good and agree", || {
         let why = match (&table.kind, table.notes.first()) {
             (crate::measure::partition_table::TableKind::Gpt, Some(note)) => note.clone(),
@@ -37,13 +38,13 @@ pub(super) fn find(
     let kernel = partitions.iter().map(|p| (p.start, p.start.saturating_add(p.length)));
     let entries = table.entries.iter().map(|e| (e.first_byte, e.end_byte));
     let reserved = table.reserved.iter().map(|s| (s.first_byte, s.end_byte));
-    let unit = granularity.max(disk.logical_block).max(512);
+    let unit = granularity.max(disk.physical_block).max(disk.logical_block).max(512);
     let gaps = usable(free(disk.size, kernel.chain(entries).chain(reserved).collect()), unit, most);
     checks.require(!gaps.is_empty(), "a gap that no partition, entry or table claims", || {
         format!("no gap between its partitions, 16 MiB at each end left out, has {SEGMENTS} segments of {unit} bytes")
     })?;
     for (start, length) in gaps.into_iter().take(MOST_READ) {
-        match disk.first_not_zero(start, length)? {
+        match on.hold.first_not_zero(start, length)? {
             None => {
                 checks.lines.push(format!("the gap at byte {start} reads zero for {}", human_bytes(length)));
                 return Ok((start, length));

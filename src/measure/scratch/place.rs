@@ -1,12 +1,13 @@
-//! Where a test may write, as an administrator types it. Pure; proves nothing.
+//! ScratchSpec a test may write, as an administrator types it. Pure; proves nothing.
 
 use crate::units::parse_size;
 
 /// What an administrator named.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Where {
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ScratchSpec {
     /// A partition node, or a directory of a file system on the device.
     Node(String),
+    #[default]
     /// The GPT partition named [`super::LABEL`] on the device.
     Label,
     /// A byte range of the whole device.
@@ -20,25 +21,25 @@ pub enum Where {
     Gap,
 }
 
-impl std::str::FromStr for Where {
+impl std::str::FromStr for ScratchSpec {
     type Err = String;
     fn from_str(s: &str) -> std::result::Result<Self, String> {
         if s == "label" {
-            return Ok(Where::Label);
+            return Ok(ScratchSpec::Label);
         }
         if s == "gap" {
-            return Ok(Where::Gap);
+            return Ok(ScratchSpec::Gap);
         }
         if let Some((offset, length)) = s.split_once('+').filter(|_| !s.starts_with(['/', '.'])) {
             let bad = |what| format!("{what}: not a size in bytes (suffixes KiB, MiB, GiB, TiB)");
             let offset = parse_size(offset).ok_or_else(|| bad(offset))?;
             return match parse_size(length).ok_or_else(|| bad(length))? {
                 0 => Err("the range is empty".to_owned()),
-                length => Ok(Where::Range { offset, length }),
+                length => Ok(ScratchSpec::Range { offset, length }),
             };
         }
         if ["/", "./", "../"].iter().any(|start| s.starts_with(start)) {
-            return Ok(Where::Node(s.to_owned()));
+            return Ok(ScratchSpec::Node(s.to_owned()));
         }
         Err("give a partition node (/dev/…), a directory (/…, ./…), `label`, `gap`, or OFFSET+LENGTH".to_owned())
     }
@@ -50,13 +51,13 @@ mod tests {
 
     #[test]
     fn places_as_typed() {
-        assert_eq!("label".parse(), Ok(Where::Label));
-        assert_eq!("gap".parse(), Ok(Where::Gap));
-        assert_eq!("1GiB+64MiB".parse(), Ok(Where::Range { offset: 1 << 30, length: 64 << 20 }));
-        assert_eq!("/dev/sda3".parse(), Ok(Where::Node("/dev/sda3".to_owned())));
-        assert_eq!("/dev/disk/by-label/a+b".parse(), Ok(Where::Node("/dev/disk/by-label/a+b".to_owned())));
+        assert_eq!("label".parse(), Ok(ScratchSpec::Label));
+        assert_eq!("gap".parse(), Ok(ScratchSpec::Gap));
+        assert_eq!("1GiB+64MiB".parse(), Ok(ScratchSpec::Range { offset: 1 << 30, length: 64 << 20 }));
+        assert_eq!("/dev/sda3".parse(), Ok(ScratchSpec::Node("/dev/sda3".to_owned())));
+        assert_eq!("/dev/disk/by-label/a+b".parse(), Ok(ScratchSpec::Node("/dev/disk/by-label/a+b".to_owned())));
         for bad in ["", "sda3", "1GiB", "+", "1+0", "1MiB+x", "-1+5"] {
-            assert!(bad.parse::<Where>().is_err(), "{bad}");
+            assert!(bad.parse::<ScratchSpec>().is_err(), "{bad}");
         }
     }
 }

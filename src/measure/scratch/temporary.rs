@@ -5,12 +5,12 @@
 //! the note, so one that a killed test left is recognised and taken away later.
 
 use super::checks::Checks;
+use super::Asked;
 use crate::device::{Device, Devnum};
 use crate::error::Result;
 use crate::machine::block::devices::{self, Partition};
-use crate::machine::block::locked_disk::{self, LockedDisk};
+use crate::machine::block::hold::Hold;
 use crate::machine::fs::durable::Durable;
-use crate::machine::fs::root::Root;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -28,9 +28,8 @@ struct Note {
 /// Makes the partition; `None` where the device can have none.
 pub(super) fn make(
     checks: &mut Checks,
-    root: &Root,
+    on: &mut Asked<'_>,
     device: &Device,
-    disk: &LockedDisk,
     ledger: &mut dyn Durable,
     (start, length): (u64, u64),
 ) -> Result<Option<Partition>> {
@@ -38,50 +37,50 @@ pub(super) fn make(
         return Ok(None);
     }
     // From the top, so that no number of a table read later is taken. sd has 15 minors of its own, but extended ones.
-    let taken: Vec<u64> = devices::partitions(root, device).iter().map(|p| p.number).collect();
+    let taken: Vec<u64> = devices::partitions(on.root, device).iter().map(|p| p.number).collect();
     let Some(number) = (1..=250u64).rev().find(|n| !taken.contains(n)) else {
         return checks.refuse("no partition number is free");
     };
-    let name = name_of(disk);
+    let name = name_of(on.opened.devnum);
     let note = serde_json::to_vec(&Note { number, start, length }).unwrap_or_default();
     ledger.replace(&name, &note)?;
-    if !disk.add_partition(number as i32, start, length)? {
+    if !on.hold.add_partition(number as i32, start, length)? {
         ledger.remove(&name)?;
         return Ok(None);
     }
-    let found = devices::partitions(root, device).into_iter().find(|p| p.number == number);
+    let found = devices::partitions(on.root, device).into_iter().find(|p| p.number == number);
     let made = found.filter(|p| (p.start, p.length) == (start, length));
     let ready = made.as_ref().and_then(|p| p.devnum.map(|d| (p.node(), (d.major, d.minor))));
-    let there = ready.is_some_and(|(node, devnum)| locked_disk::wait_for_node(&node, devnum, NODE_WAIT));
+    let there = ready.is_some_and(|(node, devnum)| on.hold.wait_for_node(&node, devnum, NODE_WAIT));
     match made.filter(|_| there) {
         Some(p) => {
             checks.lines.push(format!("the kernel bounds the range as partition {} ({})", p.number, p.name));
             Ok(Some(p))
         }
         None => {
-            take_away(disk, ledger, number)?;
+            take_away(on.hold, on.opened.devnum, ledger, number)?;
             checks.refuse("the temporary partition did not appear as asked for")
         }
     }
 }
 
 /// Takes a temporary partition away, and its note.
-pub fn take_away(disk: &LockedDisk, ledger: &mut dyn Durable, number: u64) -> Result<()> {
-    disk.delete_partition(number as i32)?;
+pub fn take_away(hold: &mut dyn Hold, disk: (u32, u32), ledger: &mut dyn Durable, number: u64) -> Result<()> {
+    hold.delete_partition(number as i32)?;
     ledger.remove(&name_of(disk))
 }
 
 /// Takes away what a killed test left on a disk. Only a partition that is exactly as noted; what else has that number by
 /// now is not ours.
-pub fn take_stale_away(root: &Root, device: &Device, disk: &LockedDisk, ledger: &mut dyn Durable) -> Result<bool> {
-    let name = name_of(disk);
+pub fn take_stale_away(on: &mut Asked<'_>, device: &Device, ledger: &mut dyn Durable) -> Result<bool> {
+    let name = name_of(on.opened.devnum);
     let Some(note) = ledger.read(&name)?.and_then(|b| serde_json::from_slice::<Note>(&b).ok()) else {
         return Ok(false);
     };
     let is_noted = |p: &Partition| (p.number, p.start, p.length) == (note.number, note.start, note.length);
-    let there = devices::partitions(root, device).iter().any(is_noted);
+    let there = devices::partitions(on.root, device).iter().any(is_noted);
     if there {
-        disk.delete_partition(note.number as i32)?;
+        on.hold.delete_partition(note.number as i32)?;
     }
     ledger.remove(&name)?;
     Ok(there)
@@ -92,6 +91,6 @@ pub fn noted(ledger: &dyn Durable) -> Result<Vec<Devnum>> {
     Ok(ledger.list()?.iter().filter_map(|name| name.parse().ok()).collect())
 }
 
-fn name_of(disk: &LockedDisk) -> String {
-    format!("{}:{}", disk.devnum.0, disk.devnum.1)
+fn name_of(disk: (u32, u32)) -> String {
+    format!("{}:{}", disk.0, disk.1)
 }

@@ -2,9 +2,9 @@
 //! later. Either is the device's fault and ends the run.
 
 use super::Run;
-use crate::machine::port::{Act, ActError, Done, Fill};
+use crate::machine::port::{Act, Done, Fill};
 use crate::measure::order::DECIDING;
-use crate::measure::outcome::{End, Wrong};
+use crate::measure::outcome::{End, Seen, Wrong};
 use crate::measure::range_io::read_instead;
 use crate::measure::trial::Watch;
 use crate::terms::{Hazard, Method};
@@ -22,9 +22,8 @@ impl Run<'_> {
         for at in places.into_iter().flatten().filter(|at| self.range.holds(*at, block)) {
             match self.port.act(self.range, &Act::Read { offset: at, length: block }).value {
                 Ok(Done::Bytes(bytes)) => around.push((at, bytes)),
-                Err(error @ ActError::NoAnswer(_)) => {
-                    let text = format!("read at byte {at}: {error}");
-                    self.end = Some(End::Wrong(Wrong { hazard: Hazard::NoAnswer, method: DECIDING, text }));
+                Err(error) if !error.may_accuse() => {
+                    self.end = Some(End::Failed(format!("read at byte {at}"), error));
                     return None;
                 }
                 // What cannot be read cannot be compared: no fault of zeroing, and nothing the test needs.
@@ -39,8 +38,9 @@ impl Run<'_> {
         let now = self.around(offset, length)?;
         let differs = |(at, bytes): &&(u64, Vec<u8>)| now.iter().any(|(there, now)| there == at && now != bytes);
         let Some((at, _)) = was.iter().find(differs) else { return Some(()) };
+        let seen = now.into_iter().find(|(there, _)| there == at).map(|(offset, bytes)| Seen { offset, bytes });
         let text = format!("{method} of {length} bytes at byte {offset} changed byte {at}, which is no part of that");
-        self.end = Some(End::Wrong(Wrong { hazard: Hazard::ZeroingError, method, text }));
+        self.end = Some(End::Wrong(Wrong { hazard: Hazard::ZeroingError, method, text, seen }));
         None
     }
 
@@ -57,13 +57,13 @@ impl Run<'_> {
         self.write(other, length, false)?;
         let verify = Act::Verify { offset, length, fill: Fill::Zeroes };
         if let Done::Mismatch(at) = self.act(&format!("read back at byte {offset}"), &verify)?.1 {
-            let what = read_instead(self.port, self.range, at);
+            let (seen, what) = read_instead(self.port, self.range, at);
             let text =
                 format!("{DECIDING} of {length} bytes at byte {offset} read zero at first, later {what} at byte {at}");
             if let Some(deciding) = self.out.methods.iter_mut().find(|m| m.method == DECIDING) {
                 (deciding.verified, deciding.error) = (None, Some(text.clone()));
             }
-            self.end = Some(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method: DECIDING, text }));
+            self.end = Some(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method: DECIDING, text, seen }));
             return None;
         }
         self.write(offset, length, false).map(|_| ())

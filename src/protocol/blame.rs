@@ -1,0 +1,80 @@
+//! Whose fault it is: a run reports what looks like a device's mistake; this file says whether it is the device's. Reads
+//! only. What could as well be somebody else's doing accuses nobody, and the test ends without a verdict.
+//!
+//! A block that reads neither zero nor anything that this test or the range ever held was written by somebody else. A call
+//! that is not answered is the device's fault only while the device has it in flight.
+
+use crate::facts::Facts;
+use crate::machine::block::stack;
+use crate::machine::fs::root::Root;
+use crate::machine::port::pattern::{self, UNIT};
+use crate::machine::port::{ActError, ScratchRange};
+use crate::measure::journal::Journal;
+use crate::measure::outcome::{End, Seen, Wrong};
+use crate::terms::Hazard;
+
+/// What is asked.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// Files of the system.
+    pub root: &'a Root,
+    /// The device.
+    pub facts: &'a Facts,
+    /// The range's old content.
+    pub journal: &'a Journal<'a>,
+}
+
+/// The end of a run, once it is known whose fault it is.
+pub fn settle(end: End, asked: &Asked<'_>, range: &ScratchRange) -> End {
+    match end {
+        End::Wrong(wrong) => match innocent(&wrong, asked, range) {
+            Some(why) => End::Failed(wrong.text, ActError::Refused(why)),
+            None => End::Wrong(wrong),
+        },
+        end => end,
+    }
+}
+
+/// Why the device is not to blame, where it is not.
+fn innocent(wrong: &Wrong, asked: &Asked<'_>, range: &ScratchRange) -> Option<String> {
+    if wrong.hazard == Hazard::NoAnswer {
+        return not_in_flight(asked.root, asked.facts);
+    }
+    let seen = wrong.seen.as_ref()?;
+    foreign(seen, asked.journal, range).then(|| {
+        format!(
+            "byte {} was written by somebody else meanwhile; find out who uses this range before it is tested again",
+            range.node_offset + seen.offset
+        )
+    })
+}
+
+/// Whether a block holds nothing that this test could have put there and nothing that was there before.
+fn foreign(seen: &Seen, journal: &Journal<'_>, range: &ScratchRange) -> bool {
+    let run = journal.header.run;
+    let old = journal.content(seen.offset, seen.bytes.len() as u64).ok().flatten();
+    !seen.bytes.chunks(UNIT).enumerate().all(|(i, unit)| {
+        let at = i * UNIT;
+        let place = range.node_offset + seen.offset + at as u64;
+        // Some devices read ones where they deallocated; nobody writes them for a purpose that could be known here.
+        unit.iter().all(|b| *b == 0)
+            || unit.iter().all(|b| *b == 0xff)
+            || pattern::is_ours(unit, run.seed(), place)
+            || old.as_ref().is_some_and(|old| old.get(at..at + unit.len()) == Some(unit))
+    })
+}
+
+/// Why a call that was not answered is not the device's fault: nothing is in flight on any disk below it, or something
+/// holds it up on purpose. What cannot be read accuses nobody.
+fn not_in_flight(root: &Root, facts: &Facts) -> Option<String> {
+    let disks = stack::with_members(root, &facts.device);
+    let suspended = disks.iter().find(|d| root.flag(&d.attr("dm/suspended")).is(true));
+    if let Some(d) = suspended {
+        return Some(format!("{} is suspended (dmsetup resume)", d.node()));
+    }
+    let in_flight = disks.iter().filter(|d| !d.kind.is_stack()).any(|d| {
+        let text = root.text(&d.attr("inflight"));
+        text.known().is_some_and(|t| t.split_whitespace().filter_map(|n| n.parse::<u64>().ok()).any(|n| n > 0))
+    });
+    (!in_flight).then(|| "no disk below it has a command in flight: something else holds the call up".to_owned())
+}

@@ -1,0 +1,339 @@
+//! What a cut-off test left, cleared up: the medium is found by its witness, not by what a device says of itself; its old
+//! content is put back block by block; intent and journal go last. What cannot be told stays as it is, and is named.
+//!
+//! Works on any port, files and hold, as the test itself does. Writes to a device only through `measure/recover`, in a
+//! range that `measure/scratch` proved again.
+
+use crate::device::display::escape_str;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::fact::Fact;
+use crate::machine::block::blkid::Signature;
+use crate::machine::block::devices;
+use crate::machine::clock;
+use crate::machine::fs::durable::Durable;
+use crate::machine::fs::root::Root;
+use crate::machine::port::pattern::{self, UNIT};
+use crate::machine::port::{Act, Port, Question, TunablePath};
+use crate::measure::journal::{self, Header, Journal, Read};
+use crate::measure::recover::{first_difference, put_back, Report, Rules};
+use crate::measure::scratch::{self, temporary, Asked, Proof};
+use crate::protocol::Machine;
+use crate::store::intents::{Intent, Phase};
+use crate::units::{human_bytes, SECTOR};
+
+/// Keeps what an intent says of its device, before the intent goes. No device: none was found, or none was needed.
+pub type Conclude<'a> = dyn FnMut(Option<&Device>, &Intent) -> Result<()> + 'a;
+
+/// Clears up one intent and its journal, and says what was done. `devices`: where the medium may be.
+pub fn recover(
+    machine: &mut Machine<'_>,
+    name: &str,
+    devices: &[Device],
+    ledger: &mut dyn Durable,
+    conclude: &mut Conclude<'_>,
+) -> Result<String> {
+    machine.intents.hold(name)?;
+    let said = held(machine, name, devices, ledger, conclude);
+    machine.port.close();
+    machine.hold.unlock();
+    machine.intents.release(name);
+    said
+}
+
+/// The name of the journal's file.
+pub fn journal_name(name: &str) -> String {
+    format!("{name}.journal")
+}
+
+fn held(
+    machine: &mut Machine<'_>,
+    name: &str,
+    devices: &[Device],
+    ledger: &mut dyn Durable,
+    conclude: &mut Conclude<'_>,
+) -> Result<String> {
+    let word = machine.intents.of(name)?;
+    if let Some(pid) = word.as_ref().and_then(|w| in_flight(machine.root, w)) {
+        let why = format!("a call is still in flight, pid {pid}; try again once it is gone, or after a restart");
+        return Err(Error::NotSafe { device: name.to_owned(), why });
+    }
+    let file = journal_name(name);
+    let needs_journal = match &word {
+        Some(word) => word.journal.is_some() && !matches!(word.phase, Phase::Preparing | Phase::Done),
+        // A journal that no intent speaks of may be the last copy of some device's content.
+        None => machine.journal.part(&file, 0, 1)?.is_some(),
+    };
+    if !needs_journal {
+        let said = match word.as_ref().map(|w| w.phase) {
+            Some(Phase::Preparing) => "the test was cut off before it wrote anything",
+            Some(Phase::Done) => "the content was back already",
+            _ => "nothing to put back",
+        };
+        return end(machine, name, word.as_ref(), None, conclude).map(|()| said.to_owned());
+    }
+    let shown = machine.journal.shown(&file).display().to_string();
+    let kept = |what: String| Error::NotPutBack { device: name.to_owned(), what, journal: shown.clone() };
+    let (device, said) = match journal::read(machine.journal, &file)? {
+        Read::None => return Err(kept(
+            "the journal is missing (is its file system mounted?); nothing was changed. If the content is given up, \
+                 run `zerocap recover --give-up`"
+                .to_owned(),
+        )),
+        Read::Damaged(why) => return Err(kept(format!("the journal is damaged: {why}; nothing was changed"))),
+        Read::There(journal) => {
+            if word.as_ref().is_some_and(|w| w.run != journal.header.run) {
+                return Err(kept("the journal is of another test than the intent; nothing was changed".to_owned()));
+            }
+            let mut at = Work {
+                root: machine.root,
+                port: &mut *machine.port,
+                hold: &mut *machine.hold,
+                word: word.as_ref(),
+                journal: &journal,
+            };
+            match at.medium(devices).map_err(kept)? {
+                Medium::AsBefore(device) => (device, "the content was as before".to_owned()),
+                Medium::Unwritten(device) => (
+                    device,
+                    "the test was cut off before it wrote anything; what differs is somebody else's".to_owned(),
+                ),
+                Medium::Written(device) => {
+                    let report = at.back(&device, ledger)?;
+                    if !report.is_whole() {
+                        return Err(kept(remains(&report, &journal.header)));
+                    }
+                    let said = match report.restored {
+                        0 => "the content was as before".to_owned(),
+                        bytes => format!("{bytes} bytes put back and read back"),
+                    };
+                    (device, said)
+                }
+            }
+        }
+    };
+    let tunables = word.as_ref().map_or(Ok(()), |w| off_trial(machine, &device, w));
+    end(machine, name, word.as_ref(), Some(&device), conclude)?;
+    // Last: the content is back whether or not a tunable is.
+    tunables.map(|()| said)
+}
+
+/// Nothing waits any more: what the intent says is kept, then journal and intent go.
+fn end(
+    machine: &mut Machine<'_>,
+    name: &str,
+    word: Option<&Intent>,
+    device: Option<&Device>,
+    conclude: &mut Conclude<'_>,
+) -> Result<()> {
+    let devnum = device.and_then(|d| d.devnum);
+    if let Some(word) = word {
+        machine.intents.write(name, devnum, &Intent { phase: Phase::Done, ..word.clone() })?;
+        conclude(device, word)?;
+    }
+    machine.journal.remove(&journal_name(name))?;
+    machine.intents.end(name, devnum)
+}
+
+/// Gives up what a test left: journal and intent go, the device is not touched.
+pub fn give_up(machine: &mut Machine<'_>, name: &str) -> Result<String> {
+    machine.intents.hold(name)?;
+    let done = machine.journal.remove(&journal_name(name)).and_then(|()| machine.intents.end(name, None));
+    machine.intents.release(name);
+    done.map(|()| "given up: journal and intent are removed, the device was not touched".to_owned())
+}
+
+/// The tunables that a test held on trial are put back to what was found.
+fn off_trial(machine: &mut Machine<'_>, device: &Device, word: &Intent) -> Result<()> {
+    for (path, found) in &word.on_trial {
+        let now = machine.root.text(&device.attr(path));
+        if now.known().is_some_and(|now| now != found) {
+            machine.port.set(device, &TunablePath(path.clone()), found).map_err(|e| Error::Act {
+                device: device.node(),
+                operation: format!("put {path} back to {}", escape_str(found)),
+                what: e.to_string(),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The child of this boot that did not answer and is still there.
+pub fn in_flight(root: &Root, word: &Intent) -> Option<u32> {
+    let pid = word.left_behind.filter(|_| same_boot(root, word))?;
+    root.exists(&format!("proc/{pid}")).then_some(pid)
+}
+
+/// Whether an intent is of this boot.
+pub fn same_boot(root: &Root, word: &Intent) -> bool {
+    word.boot_id.is_some() && word.boot_id == clock::boot_id(root)
+}
+
+/// Where the content of a journal is.
+enum Medium {
+    /// The device of that name holds it already, and no witness.
+    AsBefore(Device),
+    /// No witness came to be written, so nothing else was.
+    Unwritten(Device),
+    /// The device bears the witness.
+    Written(Device),
+}
+
+/// What the recovery of one journal works with.
+struct Work<'a> {
+    root: &'a Root,
+    port: &'a mut dyn Port,
+    hold: &'a mut dyn crate::machine::block::hold::Hold,
+    word: Option<&'a Intent>,
+    journal: &'a Journal<'a>,
+}
+
+impl Work<'_> {
+    fn header(&self) -> &Header {
+        &self.journal.header
+    }
+
+    /// Finds the medium; the error says in words why it is not touched.
+    fn medium(&mut self, devices: &[Device]) -> std::result::Result<Medium, String> {
+        let (_, end) = self.header().on_device();
+        let large =
+            |d: &&Device| self.root.number(&d.attr("size")).get().is_some_and(|n| n.saturating_mul(SECTOR) >= end);
+        let candidates: Vec<Device> = devices.iter().filter(large).cloned().collect();
+        let mut bearing: Vec<Device> = candidates.iter().filter(|d| self.bears_witness(d)).cloned().collect();
+        // Of devices that lie over each other the one that nothing lies over is the one whose user wrote.
+        if bearing.len() > 1 {
+            bearing.retain(|d| !self.is_held(d));
+        }
+        let names = |devices: &[Device]| devices.iter().map(Device::node).collect::<Vec<_>>().join(", ");
+        match <[Device; 1]>::try_from(bearing) {
+            Ok([device]) => Ok(Medium::Written(device)),
+            Err(several) if !several.is_empty() => Err(format!(
+                "{} bear the witness of this test (a clone or a snapshot): none is touched; take all but the one that is \
+                 meant away and run `zerocap recover` again",
+                names(&several)
+            )),
+            Err(_) => self.without_witness(&candidates),
+        }
+    }
+
+    /// No device bears the witness: either it was never written, or it was put back already, or the medium is not here.
+    fn without_witness(&mut self, candidates: &[Device]) -> std::result::Result<Medium, String> {
+        let named: Vec<&Device> = candidates.iter().filter(|d| self.is_named(d)).collect();
+        let absent = "the medium of this journal is not present: no device bears the witness of its test".to_owned();
+        let [device] = named[..] else { return Err(absent) };
+        let (port, offset) = (&mut *self.port, self.journal.header.node_offset);
+        let mut read = |at: u64, length: u64| {
+            let length = u32::try_from(length).ok()?;
+            port.ask(device, Question::Blocks(offset + at, length)).ok()
+        };
+        match first_difference(self.journal, &mut read) {
+            Err(e) => Err(e.to_string()),
+            Ok(None) => Ok(Medium::AsBefore(device.clone())),
+            // The witness is written by force before anything else.
+            Ok(Some(_)) if self.word.is_some_and(|w| w.phase == Phase::Journalled) => {
+                Ok(Medium::Unwritten(device.clone()))
+            }
+            Ok(Some(_)) => Err(absent),
+        }
+    }
+
+    fn bears_witness(&mut self, device: &Device) -> bool {
+        let header = self.journal.header.clone();
+        let block = header.witness_block();
+        header.witnesses().into_iter().any(|at| {
+            let place = header.node_offset + at;
+            let length = u32::try_from(block).unwrap_or(u32::MAX);
+            let bytes = self.port.ask(device, Question::Blocks(place, length)).unwrap_or_default();
+            let units = || bytes.chunks(UNIT).enumerate();
+            // Of a block that was torn a part is as good as the whole: nobody else writes such a thing.
+            !bytes.is_empty()
+                && units().any(|(i, unit)| pattern::is_witness(unit, header.run, place + (i * UNIT) as u64))
+        })
+    }
+
+    /// Whether something lies over the device or a partition of it. What cannot be listed counts as if it did.
+    fn is_held(&self, device: &Device) -> bool {
+        let any = |path: String| match self.root.list(&path) {
+            Fact::Known(names) => !names.is_empty(),
+            Fact::Unknown(_) => true,
+        };
+        let partitions = devices::partitions(self.root, device);
+        any(device.attr("holders")) || partitions.iter().any(|p| any(device.attr(&format!("{}/holders", p.name))))
+    }
+
+    /// Whether a device is the one that the journal names: by identity, or in one boot by its sequence number.
+    fn is_named(&self, device: &Device) -> bool {
+        let header = self.header();
+        match &header.identity {
+            Some(id) => crate::facts::device::identity(self.root, device).is_some_and(|i| i.as_str() == id),
+            None => {
+                header.boot_id.is_some()
+                    && header.boot_id == clock::boot_id(self.root)
+                    && header.diskseq.is_some()
+                    && self.root.number(&device.attr("diskseq")).get() == header.diskseq
+            }
+        }
+    }
+
+    fn back(&mut self, device: &Device, ledger: &mut dyn Durable) -> Result<Report> {
+        let not_safe = |why: &str| Error::NotSafe { device: device.node(), why: why.to_owned() };
+        let opened = self.hold.lock(&device.node())?;
+        let opened =
+            opened.ok_or_else(|| not_safe("another program holds its lock (flock); try again when it is done"))?;
+        let mut asked = Asked { root: self.root, hold: &mut *self.hold, opened };
+        let proof = scratch::of_journal(&mut asked, device, &self.journal.header, ledger)?;
+        let result = self.back_in(&proof);
+        self.port.close();
+        if let Some((number, true)) = proof.partition {
+            temporary::take_away(self.hold, proof.opened.devnum, ledger, number)?;
+        }
+        result
+    }
+
+    fn back_in(&mut self, proof: &Proof) -> Result<Report> {
+        let act = |operation: &str, what: String| Error::Act {
+            device: proof.range.node.clone(),
+            operation: operation.to_owned(),
+            what,
+        };
+        // A file system that somebody made here since has blocks of zeroes of its own.
+        let bytes = self.header().node_length.is_none().then(|| self.header().span);
+        let unclaimed = matches!(self.hold.signature(&proof.range.node, bytes), Ok(Signature::Nothing));
+        self.port.act(&proof.range, &Act::Open).value.map_err(|e| act("open for writing", e.to_string()))?;
+        let zeroed = self.word.map_or(&[][..], |w| &w.zeroed);
+        let rules = Rules { zeroed, medium_is_proved: unclaimed };
+        put_back(self.port, &proof.range, self.journal, &rules).map_err(|e| act(&e.operation, e.error.to_string()))
+    }
+}
+
+/// What remains of a put-back, and what can be done, in words. Places are bytes of the whole device.
+pub fn remains(report: &Report, header: &Header) -> String {
+    let mut said = vec![format!("{} were put back", human_bytes(report.restored))];
+    let sum = |spans: &[(u64, u64)]| spans.iter().map(|(_, n)| n).sum::<u64>();
+    let first = |at: u64| header.node_offset + at;
+    if let Some((at, _)) = report.foreign.first() {
+        said.push(format!(
+            "{} bytes in {} places, the first at byte {}, were written by somebody else and are left as they are",
+            sum(&report.foreign),
+            report.foreign.len(),
+            first(*at)
+        ));
+    }
+    if report.ones > 0 {
+        said.push(format!(
+            "{} bytes of these read 0xff, as some devices do after zeroing: nobody can tell them from what was written",
+            report.ones
+        ));
+    }
+    if let Some((at, _, error)) = report.failed.first() {
+        let bytes: u64 = report.failed.iter().map(|(_, n, _)| n).sum();
+        said.push(format!("{bytes} bytes could not be written back, the first at byte {}: {error}", first(*at)));
+    }
+    if !report.damaged.is_empty() {
+        said.push(format!("{} bytes are damaged in the journal", sum(&report.damaged)));
+    }
+    said.push(
+        "`zerocap recover` tries again; --export FILE writes the old content to a file, --give-up drops it".to_owned(),
+    );
+    said.join("; ")
+}
