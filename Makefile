@@ -58,6 +58,7 @@ test: setup-test
 	cargo build --profile sim && \
 	$(call LINT,--profile sim) && \
 	ZEROCAP_ACCURACY_RUNS=2000 ZEROCAP_POWER_CUTS=200 cargo test --workspace --profile sim && \
+	tests/debian/install $(TARGET)/sim/zerocap && \
 	ZEROCAP_BIN=$(TARGET)/sim/zerocap tests/vm/run-all; \
 	code=$$?; wait $$minimum || code=1; echo "=== the oldest toolchain"; cat $(TARGET)/minimum.log; exit $$code
 
