@@ -45,6 +45,12 @@ const B0: &[Row] = &[
     row(&rows::MAX_TRANSFER, "Maximum transfer length: "),
     row(&rows::OPTIMAL_TRANSFER, "Optimal transfer length: "),
     row(&rows::MAX_UNMAP_LBAS, "Maximum unmap LBA count: "),
+    // The words that Debian 13's version swaps where the count is all ones.
+    Row {
+        field: &rows::MAX_UNMAP_LBAS,
+        label: "unlimited: Maximum unmap LBA count blocks",
+        read: |_| Some(u32::MAX.into()),
+    },
     row(&rows::MAX_UNMAP_DESCRIPTORS, "Maximum unmap block descriptor count: "),
     row(&rows::OPTIMAL_UNMAP_GRANULARITY, "Optimal unmap granularity: "),
     row(&rows::UGAVALID, "Unmap granularity alignment valid: "),
@@ -199,7 +205,8 @@ fn designators_and_serial_numbers_equal_those_of_sg_vpd() {
         let said = tool("sg_vpd", &["--page=di_lu", "--raw", &inhex]).unwrap();
         let Fact::Known(ours) = vpd::designators(&page) else { continue };
         let mut t10 = false;
-        for line in said.lines().map(str::trim) {
+        // Debian 13's version goes on with the target port's and the target's, which are not the logical unit's.
+        for line in said.lines().map(str::trim).take_while(|l| !l.starts_with("Target ")) {
             t10 = if line.starts_with("designator type:") { line.contains("T10") } else { t10 };
             if let Some(digits) = line.strip_prefix("0x") {
                 let known = |kind: &str| ours.contains(&format!("{kind}.{digits}"));

@@ -1,4 +1,5 @@
-//! What an event costs: `zerocap udev` on recorded devices makes at most 150 system calls and no child process.
+//! What an event costs: `zerocap udev` on recorded devices makes at most 100 system calls of its own and no
+//! child process.
 //! Counted by strace; where that is not installed the test says so.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -9,7 +10,9 @@ fn machine_dir(machine: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines").join(machine)
 }
 
-/// The system calls of one event, by strace's own record of each.
+/// The system calls of one event, by strace's own record of each, from the first of the program's own (the standard library
+/// begins with a poll of the standard streams). What the loader does before that differs between releases: Debian 13's
+/// libudev brings a library that Debian 12's does not.
 fn calls(machine: &str, device: &str, state: &Path) -> Option<usize> {
     let record = state.join("strace");
     let root = machine_dir(machine);
@@ -37,7 +40,7 @@ fn calls(machine: &str, device: &str, state: &Path) -> Option<usize> {
     assert!(!record.contains("clone(") && !record.contains("fork(") && !record.contains("clone3("), "a child process");
     // A line that tells of a signal or an exit is no call; F_GETFD is asked only by a debug build of the standard library.
     let counted = |l: &&str| l.contains('(') && !l.contains("+++") && !l.contains("F_GETFD");
-    Some(record.lines().filter(counted).count())
+    Some(record.lines().skip_while(|l| !l.contains(" poll(")).filter(counted).count())
 }
 
 /// A unit with RestrictSUIDSGID=yes gets ENOSYS for openat2: systemd-udevd.service is one, and so are the project's own.
@@ -67,7 +70,7 @@ fn nothing_of_the_running_system_is_opened_by_openat2() {
 }
 
 #[test]
-fn at_most_150_system_calls_and_no_child() {
+fn at_most_100_system_calls_and_no_child() {
     for (machine, device) in [
         ("kingston-fury-nvme-6.17", "nvme0n1"),
         ("kingston-hyperx-sata-6.17", "sda"),
@@ -81,9 +84,10 @@ fn at_most_150_system_calls_and_no_child() {
             return;
         };
         eprintln!("{machine}/{device}: {count} system calls");
+        assert!(count > 20, "{machine}/{device}: {count} calls are too few to be all");
         // A stack answers for its members too: the bound is for one device.
         if machine != "loop-and-lvm-4.16" {
-            assert!(count <= 150, "{machine}/{device}: {count}");
+            assert!(count <= 100, "{machine}/{device}: {count}");
         }
     }
 }
@@ -105,5 +109,5 @@ fn a_kept_measurement_costs_a_look_at_each_other_device() {
         return;
     };
     eprintln!("{machine}/{device}: {count} system calls beside {others} devices");
-    assert!(others > 5 && count <= 150 + 3 * others, "{count}");
+    assert!(others > 5 && count <= 100 + 3 * others, "{count}");
 }
