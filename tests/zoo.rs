@@ -97,11 +97,11 @@ fn the_baseline_is_zeroes_only_where_they_are_cheap() {
 fn old_data_is_named_with_its_place() {
     // The first call that is long enough for the lie: a rung of the ladder, from the byte the plan begins at.
     for (name, place, calls) in [
-        ("lie", "at byte 4096", 1),
-        ("lie in the last block", "at byte 36352", 1),
-        ("lie in long calls", "at byte 69632", 2),
-        ("ones", "at byte 4096", 1),
-        ("stale reads", "at byte 4096", 1),
+        ("lie", "at byte 8192", 1),
+        ("lie in the last block", "at byte 40448", 1),
+        ("lie in long calls", "at byte 73728", 2),
+        ("ones", "at byte 8192", 1),
+        ("stale reads", "at byte 8192", 1),
     ] {
         let (m, outcome) = tested(name, specimen(name).model, 1);
         let hazard = m.hazard.unwrap();

@@ -98,6 +98,8 @@ pub struct Outcome {
     pub overwritten: (u64, Nanos),
     /// Of each pair, zeroing and then writing over it against writing twice, decided at 1 by the rule of the pairs.
     pub deferred: Sequential,
+    /// The times of the single calls of the pairs in nanoseconds: writes, zeroing, writes over what was zeroed.
+    pub calls: [Vec<u64>; 3],
     /// Each method in the order it was tried.
     pub methods: Vec<MethodRun>,
     /// Everything written so far, in bytes.
@@ -126,6 +128,7 @@ impl Outcome {
             written: (0, Nanos(0)),
             overwritten: (0, Nanos(0)),
             deferred: Sequential::new(1.0, stats::ALPHA),
+            calls: Default::default(),
             methods: Vec::new(),
             bytes_written: 0,
             zero_baseline: false,
@@ -135,6 +138,25 @@ impl Outcome {
             inconclusive: None,
             took: Nanos(0),
         }
+    }
+
+    /// Whether rare stalls carry the total, so that the median says nothing of a long stretch: median and pooled ratio lie on
+    /// different sides of the threshold, or they would if the stalls that were seen, of whatever call, had struck writing
+    /// and zeroing alike.
+    pub fn stall_dominated(&self, threshold: f64) -> bool {
+        if self.pairs.stall_dominated() {
+            return true;
+        }
+        let (Some(median), [Some(write), Some(zero), Some(_)]) =
+            (self.pairs.median(), self.calls.each_ref().map(|calls| stats::median_ns(calls)))
+        else {
+            return false;
+        };
+        let (excess, count) = self.calls.iter().fold((0, 0), |(excess, count), calls| {
+            (excess + stats::stall_excess_ns(calls), count + calls.len() as u64)
+        });
+        let each = excess as f64 / count.max(1) as f64;
+        (median > threshold) != ((write as f64 + each) / (zero as f64 + each).max(1.0) > threshold)
     }
 
     /// How many times as long zeroing and then writing takes as writing twice, where it is decided that it takes longer

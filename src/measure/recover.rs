@@ -23,6 +23,9 @@ pub struct Rules<'a> {
     /// The medium is that of the test, and no partition, signature or claimer has come to lie over the range since: zeroes
     /// in a segment that was named are the test's.
     pub medium_is_proved: bool,
+    /// This very run has seen the device read ones where it zeroed, without anything in between: ones in a segment that was
+    /// named are the test's, too.
+    pub reads_ones: bool,
 }
 
 /// What came of it. Spans are offset on the node and length, in bytes.
@@ -196,8 +199,12 @@ impl Work<'_> {
             have == want
                 || pattern::is_ours(have, run.seed(), place)
                 || pattern::is_witness(have, run, place)
-                || have.iter().all(|b| *b == 0) && self.zeroed_by_us(at, have.len() as u64)
+                || self.reads_as_zeroed(have) && self.zeroed_by_us(at, have.len() as u64)
         })
+    }
+
+    fn reads_as_zeroed(&self, have: &[u8]) -> bool {
+        have.iter().all(|b| *b == 0) || self.rules.reads_ones && have.iter().all(|b| *b == 0xff)
     }
 
     fn zeroed_by_us(&self, at: u64, length: u64) -> bool {

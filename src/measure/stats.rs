@@ -199,6 +199,19 @@ pub fn median(values: &mut [f64]) -> Option<f64> {
     median_of_sorted(values)
 }
 
+/// The median of times in nanoseconds; `None` for no time.
+pub fn median_ns(times: &[u64]) -> Option<u64> {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() / 2).copied()
+}
+
+/// What stalls cost: of each time over four medians what it is above the median, in nanoseconds.
+pub fn stall_excess_ns(times: &[u64]) -> u64 {
+    let median = median_ns(times).unwrap_or(0);
+    times.iter().filter(|t| **t > median.saturating_mul(4)).map(|t| t - median).sum()
+}
+
 fn median_of_sorted(values: &[f64]) -> Option<f64> {
     let upper = *values.get(values.len() / 2)?;
     if values.len() % 2 == 1 {

@@ -295,6 +295,9 @@ impl Run<'_> {
                 add(&mut self.out.written, segment, pair.write);
                 add(&mut self.out.overwritten, segment, pair.over);
                 self.out.pairs.push(pair.write, pair.zero);
+                for (calls, took) in self.out.calls.iter_mut().zip([pair.write, pair.zero, pair.over]) {
+                    calls.push(took.0);
+                }
                 self.out.deferred.push(Nanos(pair.zero.0 + pair.over.0), Nanos(2 * pair.write.0));
                 watch.pair(self.out.pairs.len(), pair.write, pair.zero, &self.out.pairs);
                 continue;

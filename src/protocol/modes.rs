@@ -4,13 +4,13 @@
 //! since a close after writing has the kernel choose its mode anew. Writes the one tunable, through the child that has the
 //! disk open, and puts back what was found; content is written by the runs alone.
 
-use super::Session;
 use crate::facts::Facts;
 use crate::machine::port::{ActError, TunablePath};
 use crate::measure::order::SCREENED;
 use crate::measure::outcome::{End, Outcome};
 use crate::measure::plan::Plan;
 use crate::measure::stats::Decision;
+use crate::protocol::session::Session;
 use crate::protocol::supervise::Listener;
 use crate::terms::{Class, FindingCode, Method, ZeroingMode};
 use crate::units::{rate, Nanos};
@@ -56,7 +56,7 @@ impl Tried {
         self.outcome.as_ref().ok().filter(|o| o.end == End::Complete)
     }
 
-    fn result(&self) -> ModeResult {
+    fn result(&self, fast_ratio: f64) -> ModeResult {
         let mut result = ModeResult {
             mode: self.mode.to_owned(),
             class: None,
@@ -76,7 +76,7 @@ impl Tried {
                     End::Wrong(wrong) => (Class::Broken, Some(wrong.text.clone())),
                     End::NotSupported => (Class::None, deciding.and_then(|m| m.error.clone())),
                     End::Failed(operation, error) => (Class::Unknown, Some(format!("{operation}: {error}"))),
-                    End::Complete => (by_pairs(run), run.inconclusive.map(|o| o.to_string())),
+                    End::Complete => (by_pairs(run, fast_ratio), run.inconclusive.map(|o| o.to_string())),
                 };
                 (result.class, result.error) = (Some(class), error);
             }
@@ -85,10 +85,10 @@ impl Tried {
     }
 }
 
-fn by_pairs(run: &Outcome) -> Class {
+fn by_pairs(run: &Outcome, fast_ratio: f64) -> Class {
     match run.pairs.decision() {
-        Decision::Above if !run.pairs.stall_dominated() => Class::Fast,
-        Decision::Below if !run.pairs.stall_dominated() => Class::Slow,
+        Decision::Above if !run.stall_dominated(fast_ratio) => Class::Fast,
+        Decision::Below if !run.stall_dominated(fast_ratio) => Class::Slow,
         _ => Class::Unknown,
     }
 }
@@ -173,7 +173,7 @@ impl Session<'_, '_> {
 
     /// Chooses, and makes one outcome of all.
     fn settle(&mut self, mut tried: Vec<Tried>, own: Option<&str>) -> Outcome {
-        self.conditions.modes = tried.iter().map(Tried::result).collect();
+        self.conditions.modes = tried.iter().map(|t| t.result(self.prepared.plan.fast_ratio)).collect();
         let ended = tried.last().is_some_and(|t| self.over(t, own));
         let chosen = if ended { None } else { best(&tried, own) };
         self.conditions.zeroing_mode = chosen.map(|i| tried[i].mode.to_owned());
@@ -313,9 +313,9 @@ mod tests {
             text: text.clone(),
             seen: None,
         };
-        let result = tried("writesame", 9.0, End::Wrong(wrong)).result();
+        let result = tried("writesame", 9.0, End::Wrong(wrong)).result(2.0);
         assert_eq!((result.class, result.error), (Some(Class::Broken), Some(text)));
-        assert_eq!(tried("writesame", 9.0, End::Complete).result().class, Some(Class::Fast));
-        assert_eq!(tried("writesame", 1.0, End::Complete).result().class, Some(Class::Slow));
+        assert_eq!(tried("writesame", 9.0, End::Complete).result(2.0).class, Some(Class::Fast));
+        assert_eq!(tried("writesame", 1.0, End::Complete).result(2.0).class, Some(Class::Slow));
     }
 }

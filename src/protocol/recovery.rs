@@ -301,7 +301,7 @@ impl Work<'_> {
         let unclaimed = matches!(self.hold.signature(&proof.range.node, bytes), Ok(Signature::Nothing));
         self.port.act(&proof.range, &Act::Open).value.map_err(|e| act("open for writing", e.to_string()))?;
         let zeroed = self.word.map_or(&[][..], |w| &w.zeroed);
-        let rules = Rules { zeroed, medium_is_proved: unclaimed };
+        let rules = Rules { zeroed, medium_is_proved: unclaimed, reads_ones: false };
         put_back(self.port, &proof.range, self.journal, &rules).map_err(|e| act(&e.operation, e.error.to_string()))
     }
 }

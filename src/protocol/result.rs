@@ -149,8 +149,8 @@ fn class(run: &Outcome, m: &mut Measurement) -> Class {
     }
     match run.pairs.decision() {
         // Median and pooled ratio on different sides: rare long stalls dominate the total, and no class is safe to name.
-        Decision::Above | Decision::Below if run.pairs.stall_dominated() => {
-            let text = "a few slow calls dominate the total time: median and pooled ratio fall on different sides";
+        Decision::Above | Decision::Below if run.stall_dominated(m.fast_ratio) => {
+            let text = "a few slow calls dominate the total time: the median says nothing of a long stretch";
             m.findings.push(TestFinding { code: FindingCode::StallDominated, text: text.to_owned() });
             m.inconclusive = Some(text.to_owned());
             Class::Unknown

@@ -389,9 +389,14 @@ pub type Kept = Option<(Outcome, Conditions)>;
 impl Stand {
     /// A device of this model with segments of so many bytes, on blocks of this size.
     pub fn new(model: Model, seed: u64, segment: u64, block: u64, thin: bool) -> Stand {
+        let lead = block * Random::new(seed ^ 0x1ead).below(5);
+        Stand::at(model, seed, segment, (block, block.max(512)), thin, lead)
+    }
+
+    /// As [`Stand::new`], on a device that deallocates `unit` bytes at once, in a range that begins at this byte.
+    pub fn at(model: Model, seed: u64, segment: u64, (block, unit): (u64, u64), thin: bool, lead: u64) -> Stand {
         let mut random = Random::new(seed ^ 0x57a4d);
-        let lead = block * random.below(5);
-        let size = lead + SEGMENTS * segment + 2 * (GUARD + 4096) + 8 * block + 8192;
+        let size = lead + SEGMENTS * segment + 2 * (GUARD + unit + 4096) + 8 * block + 8192;
         let opened = Opened { logical_block: block, physical_block: block, ..disk::opened(size) };
         let range = ScratchRange {
             node: device(disk::NAME).node(),
@@ -403,7 +408,6 @@ impl Stand {
             diskseq: opened.diskseq,
             ..scratch::simulated(size)
         };
-        let unit = block.max(512);
         let layout = Layout::of(&range, (unit, GUARD), u64::MAX, u64::MAX, 0).unwrap();
         // The range may have room for a little more than was asked for.
         let layout = Layout { segments: SEGMENTS * segment, ..layout };
@@ -561,7 +565,7 @@ impl Stand {
 
 /// One whole test of a device with segments of so many bytes.
 pub fn measured(model: Model, seed: u64, segment: u64) -> (Stand, Result<()>, Kept) {
-    let mut stand = Stand::new(model, seed, segment, 4096, false);
+    let mut stand = Stand::at(model, seed, segment, (512, 4096), false, 0);
     let (result, kept) = stand.test(&Rc::default());
     (stand, result, kept)
 }

@@ -1,0 +1,354 @@
+//! One test: the steps between the open device and the content that is back. The steps and their order are the safety; what
+//! each means stands in a file of its own.
+
+use crate::device::Devnum;
+use crate::error::{Error, Result};
+use crate::facts::Facts;
+use crate::machine::clock;
+use crate::machine::port::{Act, ActError, Done, Fill, Port};
+use crate::measure::journal::{self, Header};
+use crate::measure::outcome::{End, Outcome};
+use crate::measure::recover::{self, Report, Rules};
+use crate::measure::trial;
+use crate::protocol::allocation::{self, Allocation};
+use crate::protocol::limits::{self, Limits};
+use crate::protocol::plan::{self, Prepared};
+use crate::protocol::result::Conditions;
+use crate::protocol::supervise::{Attendant, Attended, Attention, Listener, Naming};
+use crate::protocol::{blame, extras, recovery, Keep, Machine, Subject};
+use crate::store::intents::{Intent, Phase};
+use rustix::io::Errno;
+
+/// A test that has the device open.
+pub(super) struct Session<'a, 'm> {
+    pub(super) on: Subject<'a>,
+    pub(super) machine: &'a mut Machine<'m>,
+    pub(super) prepared: &'a Prepared,
+    pub(super) journal_name: String,
+    pub(super) header: Header,
+    pub(super) word: Intent,
+    pub(super) conditions: Conditions,
+    pub(super) limits: Limits,
+    pub(super) allocation: Allocation,
+}
+
+/// Runs a test on a range that was proved, with lock and name held ([`begin`]). `keep` is called with what it gave; nothing
+/// is kept of a test that could not be made.
+pub fn test(
+    machine: &mut Machine<'_>,
+    on: Subject<'_>,
+    prepared: &Prepared,
+    listener: &mut dyn Listener,
+    keep: &mut Keep<'_>,
+) -> Result<()> {
+    let mut session = Session::open(on, machine, prepared)?;
+    let result = session.steps(listener, keep);
+    // On every way out: else the child may still hold the temporary partition when that is to go.
+    session.machine.port.close();
+    result
+}
+
+impl<'a, 'm> Session<'a, 'm> {
+    fn steps(&mut self, listener: &mut dyn Listener, keep: &mut Keep<'_>) -> Result<()> {
+        self.announce(Phase::Preparing)?;
+        self.save_content()?;
+        let mut outcome = self.run(listener);
+        self.blame(&mut outcome);
+        self.no_call_in_flight(&outcome, keep)?;
+        self.put_back(&outcome)?;
+        self.compare();
+        // The child ends and closes the device: from here on nothing of the test holds it.
+        self.machine.port.close();
+        self.judge(&outcome, keep)
+    }
+
+    fn open(on: Subject<'a>, machine: &'a mut Machine<'m>, prepared: &'a Prepared) -> Result<Session<'a, 'm>> {
+        let range = &on.proof.range;
+        machine.port.act(range, &Act::Open).value.map_err(|e| act_error(&range.node, "open for writing", &e))?;
+        let header = plan::header(machine.root, on.facts, on.proof, prepared);
+        let at = clock::now_utc();
+        let word = Intent {
+            run: header.run,
+            phase: Phase::Preparing,
+            device: on.facts.device.name.clone(),
+            identity: header.identity.clone(),
+            boot_id: header.boot_id.clone(),
+            pid: crate::machine::process_id(),
+            left_behind: None,
+            // Absolute: `recover` may run from another directory.
+            journal: std::path::absolute(&prepared.journal).ok(),
+            journal_digest: None,
+            zeroed: Vec::new(),
+            on_trial: Vec::new(),
+            at: at.clone(),
+        };
+        let conditions = Conditions {
+            at,
+            scratch: on.proof.kind.to_owned(),
+            proof: on.proof.checks.clone(),
+            unit: prepared.plan.unit,
+            fast_ratio: prepared.plan.fast_ratio,
+            ..Conditions::default()
+        };
+        let limits = Limits::read(machine.root, on.facts);
+        let allocation = ask_allocation(machine.port, &on, prepared);
+        let journal_name = format!("{}.journal", on.name);
+        Ok(Session { on, machine, prepared, journal_name, header, word, conditions, limits, allocation })
+    }
+
+    fn devnum(&self) -> Option<Devnum> {
+        self.on.facts.device.devnum
+    }
+
+    /// The durable word of how far the test is.
+    fn announce(&mut self, phase: Phase) -> Result<()> {
+        self.word.phase = phase;
+        self.write_word()
+    }
+
+    pub(super) fn write_word(&mut self) -> Result<()> {
+        self.machine.intents.write(self.on.name, self.devnum(), &self.word)
+    }
+
+    /// Takes journal and word away: nothing of the test is left on the device.
+    fn clear(&mut self) -> Result<()> {
+        self.announce(Phase::Done)?;
+        self.machine.journal.remove(&self.journal_name)?;
+        self.machine.intents.end(self.on.name, self.devnum())
+    }
+
+    /// The old content goes to the journal.
+    fn save_content(&mut self) -> Result<()> {
+        let (on, interrupt) = (self.on, self.machine.interrupt);
+        let (port, range) = (&mut *self.machine.port, &on.proof.range);
+        let read = |offset, length| {
+            if interrupt.seen() {
+                return Err(interrupted(on.facts, "nothing was written"));
+            }
+            match port.act(range, &Act::Read { offset, length }).value {
+                Ok(Done::Bytes(bytes)) => Ok(bytes),
+                Ok(_) => Err(act_error(&range.node, "read", &ActError::Protocol("no bytes came".to_owned()))),
+                Err(e) => Err(act_error(&range.node, "read the old content of", &e)),
+            }
+        };
+        match journal::write(self.machine.journal, &self.journal_name, &self.header, read) {
+            Ok(digest) => {
+                self.word.journal_digest = Some(digest);
+                self.announce(Phase::Journalled)
+            }
+            Err(e) => {
+                // Nothing was written to the device yet, so the word can go. Not the journal: an unfinished one is gone,
+                // and one that was there before is an earlier test's, all that is left of that content.
+                self.machine.intents.end(self.on.name, self.devnum())?;
+                Err(e)
+            }
+        }
+    }
+
+    /// The witness, then the run. Whatever fails here is an end of the run, and the content is put back.
+    fn run(&mut self, listener: &mut dyn Listener) -> Outcome {
+        if let Err(end) = self.witness() {
+            return Outcome { end, ..Outcome::new(&self.prepared.plan) };
+        }
+        if self.prepared.modes.is_empty() {
+            self.one(&self.prepared.plan, listener)
+        } else {
+            self.tuned(listener)
+        }
+    }
+
+    /// Writes the witness: the proof of the medium, there before anything else of the test is.
+    fn witness(&mut self) -> std::result::Result<(), End> {
+        let (length, fill) = (self.header.witness_block(), Fill::Witness(self.header.run));
+        for offset in self.header.witnesses() {
+            let act = Act::Write { offset, length, fill };
+            let written = self.machine.port.act(&self.on.proof.range, &act).value;
+            written.map_err(|e| End::Failed(format!("write the witness at byte {offset}"), e))?;
+        }
+        let refused = |e: Error| End::Failed("note that the test begins".to_owned(), ActError::Refused(e.to_string()));
+        self.announce(Phase::Writing).map_err(refused)
+    }
+
+    /// One run, and what was asked for beside it.
+    pub(super) fn one(&mut self, plan: &crate::measure::plan::Plan, listener: &mut dyn Listener) -> Outcome {
+        let (on, prepared, devnum) = (self.on, self.prepared, self.devnum());
+        let Session { machine, word, conditions, .. } = self;
+        let Machine { root, port, hold, intents, interrupt, .. } = &mut **machine;
+        let mut name_it = |span| {
+            word.zeroed.push(span);
+            intents.write(on.name, devnum, word)
+        };
+        let mut naming = Naming::new(&mut **port, plan, &mut name_it);
+        let attendant = Attendant::new(root, on.facts, interrupt, plan.max_time, listener, &mut **hold);
+        let mut port = Attended::new(&attendant, &mut naming);
+        let mut outcome = trial::run(&mut port, &on.proof.range, plan, &mut Attention(&attendant));
+        let extras = extras::run(&mut port, &on.proof.range, prepared, plan.max_time, &mut outcome);
+        // A pool without space is no fault of the device: it is said and put back, and the device is not broken by it.
+        if let Some(operation) = attendant.out_of_space().filter(|_| on.proof.thin) {
+            outcome.end = End::Failed(operation, ActError::Os(Errno::NOSPC.raw_os_error()));
+        }
+        // Nor is a pool that is running short; what the device did wrong until then holds.
+        if let Some((operation, what)) = attendant.attention().filter(|_| !matches!(outcome.end, End::Wrong(_))) {
+            outcome.end = End::Failed(operation, ActError::Refused(what.to_string()));
+        }
+        if let Some(why) = attendant.disturbed() {
+            outcome.end = End::Failed("hold the disk".to_owned(), ActError::Refused(why));
+        }
+        (conditions.interference, conditions.deep) = (extras.interference, extras.deep);
+        outcome
+    }
+
+    /// Whether what the run took for the device's fault is the device's.
+    fn blame(&mut self, outcome: &mut Outcome) {
+        let end = std::mem::replace(&mut outcome.end, End::Complete);
+        outcome.end = match self.journal() {
+            Ok(journal::Read::There(journal)) => {
+                let asked = blame::Asked { root: self.machine.root, facts: self.on.facts, journal: &journal };
+                blame::settle(end, &asked, &self.on.proof.range)
+            }
+            // What cannot be compared with the old content accuses nobody of leaving it.
+            _ => match end {
+                End::Wrong(wrong) => {
+                    End::Failed(wrong.text, ActError::Refused("the journal cannot be read any more".to_owned()))
+                }
+                end => end,
+            },
+        };
+    }
+
+    fn journal(&self) -> Result<journal::Read<'_>> {
+        journal::read(self.machine.journal, &self.journal_name)
+    }
+
+    /// What is not as before although the content is: limits, which may be put back, and which blocks are mapped.
+    fn compare(&mut self) {
+        let on = self.on;
+        if on.restore_limits {
+            let found = limits::restore(&self.limits, self.machine.root, on.facts, self.machine.port);
+            self.conditions.found.extend(found);
+        }
+        let now = ask_allocation(self.machine.port, &on, self.prepared);
+        self.conditions.found.extend(allocation::changed(&self.allocation, &now));
+    }
+
+    /// The child that did not answer, if one did not; from then on the intent names it.
+    fn left_behind(&mut self) -> Result<Option<u32>> {
+        let pid = self.machine.port.left_behind();
+        if pid.is_some() && self.word.left_behind != pid {
+            self.word.left_behind = pid;
+            self.write_word()?;
+        }
+        Ok(pid)
+    }
+
+    /// A call that was not answered: where that is the device's fault it is a hazard, kept at once; nothing more is written
+    /// to that queue.
+    fn no_call_in_flight(&mut self, outcome: &Outcome, keep: &mut Keep<'_>) -> Result<()> {
+        let Some(pid) = self.left_behind()? else { return Ok(()) };
+        if matches!(outcome.end, End::Wrong(_)) {
+            keep(outcome, &self.conditions)?;
+        }
+        Err(self.not_put_back(format!(
+            "a call was not answered in {:.0} s and is still in flight, pid {pid}; nothing more is written to this \
+             device in this boot. Once that process is gone, or after a restart, run `zerocap recover`",
+            self.prepared.deadline.as_secs_f64()
+        )))
+    }
+
+    fn put_back(&mut self, outcome: &Outcome) -> Result<()> {
+        let again = "run `zerocap recover` once the device answers again";
+        self.announce(Phase::Restoring)?;
+        let lost = |error: &ActError| matches!(error, ActError::PortLost(_) | ActError::Closed);
+        if matches!(&outcome.end, End::Failed(_, error) if lost(error)) {
+            self.reopen(again)?;
+        }
+        let mut result = self.restore(outcome);
+        // The process that acts may have ended unseen, or end while it puts back: once more by a new one.
+        if matches!(&result, Ok(Err(failed)) if lost(&failed.error)) {
+            self.reopen(again)?;
+            result = self.restore(outcome);
+        }
+        match result? {
+            Ok(report) if report.is_whole() => {
+                self.conditions.put_back = report.restored;
+                Ok(())
+            }
+            Ok(report) => Err(self.not_put_back(recovery::remains(&report, &self.header))),
+            Err(e) => {
+                self.left_behind()?;
+                Err(self.not_put_back(format!("{}: {}; {again}", e.operation, e.error)))
+            }
+        }
+    }
+
+    fn reopen(&mut self, again: &str) -> Result<()> {
+        match self.machine.port.act(&self.on.proof.range, &Act::Open).value {
+            Ok(_) => Ok(()),
+            Err(e) => Err(self.not_put_back(format!("open for writing again: {e}; {again}"))),
+        }
+    }
+
+    fn restore(&mut self, outcome: &Outcome) -> Result<std::result::Result<Report, recover::Failed>> {
+        let path = self.journal_path();
+        let seen = match &outcome.end {
+            End::Wrong(wrong) => wrong.seen.as_ref(),
+            _ => None,
+        };
+        let reads_ones = seen.is_some_and(|seen| seen.bytes.iter().all(|b| *b == 0xff));
+        match journal::read(self.machine.journal, &self.journal_name)? {
+            journal::Read::There(journal) => {
+                // The range was bounded and held since the witness was written: zeroes in what was named are the test's.
+                let rules = Rules { zeroed: &self.word.zeroed, medium_is_proved: true, reads_ones };
+                Ok(recover::put_back(self.machine.port, &self.on.proof.range, &journal, &rules))
+            }
+            _ => {
+                Err(Error::Malformed { path, what: "the journal is gone or damaged; nothing was put back".to_owned() })
+            }
+        }
+    }
+
+    /// What came of the run, the content being back: kept, or nothing is kept and the error says why.
+    fn judge(&mut self, outcome: &Outcome, keep: &mut Keep<'_>) -> Result<()> {
+        if let Some(pid) = self.left_behind()? {
+            // A limit that was to be put back: the content is back already, but the queue is not to be touched.
+            self.announce(Phase::Done)?;
+            self.machine.journal.remove(&self.journal_name)?;
+            let (device, error) = (self.on.facts.device.node(), ActError::NoAnswer(pid));
+            return Err(act_error(&device, "put back a limit of", &error));
+        }
+        let wrong = matches!(outcome.end, End::Wrong(_));
+        // What a device did wrong holds whoever interrupts it.
+        if self.machine.interrupt.seen() && !wrong {
+            self.clear()?;
+            return Err(interrupted(self.on.facts, "the content was put back"));
+        }
+        if let End::Failed(operation, error) = &outcome.end {
+            self.clear()?;
+            return Err(act_error(&self.on.facts.device.node(), operation, error));
+        }
+        keep(outcome, &self.conditions)?;
+        self.clear()
+    }
+
+    fn journal_path(&self) -> String {
+        self.machine.journal.shown(&self.journal_name).display().to_string()
+    }
+
+    fn not_put_back(&self, what: String) -> Error {
+        Error::NotPutBack { device: self.on.facts.device.node(), what, journal: self.journal_path() }
+    }
+}
+
+fn ask_allocation(port: &mut dyn Port, on: &Subject<'_>, prepared: &Prepared) -> Allocation {
+    let range = &on.proof.range;
+    let span = (range.node_offset + prepared.layout.span.0, prepared.layout.span.1);
+    allocation::of(port, on.facts, range.logical_block, span)
+}
+
+fn act_error(device: &str, operation: &str, error: &ActError) -> Error {
+    Error::Act { device: device.to_owned(), operation: operation.to_owned(), what: error.to_string() }
+}
+
+fn interrupted(facts: &Facts, what: &str) -> Error {
+    Error::Interrupted { device: facts.device.node(), what: what.to_owned() }
+}
