@@ -1,7 +1,7 @@
 #!/bin/bash
 # kill -9 in the middle of a test, then recover: the content is byte for byte as before. A file system made in the range
 # before recovery is left alone. A guest that is cut off answers in the next boot (reboot.sh).
-# vm: -n one:64M:write_ms_per_mib=20,zero_ms_per_mib=5 -n two:64M:write_ms_per_mib=20,zero_ms_per_mib=5 -t 240
+# vm: -n one:64M:write_ms_per_mib=20,zero_ms_per_mib=5 -n two:64M:write_ms_per_mib=20,zero_ms_per_mib=5
 # takes: 80
 . "${0%/*}/../lib.sh"
 install_rules
