@@ -44,8 +44,8 @@ check: setup
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo test --workspace --quiet
 
-# What CI runs, in less than 15 minutes on two idle cores. One profile (optimised, without LTO) for everything, so that nothing is built twice. The guests' root is
-# fetched while the code is built; run-all sees to it that it is whole.
+# What CI runs, in less than 15 minutes on two idle cores. One profile (optimised, without LTO) for everything, so that
+# nothing is built twice. The guests' root is fetched while the code is built; run-all sees to it that it is whole.
 test: setup-test
 	cargo fmt --all --check
 	rm -rf $(NOT_RUN)
