@@ -17,7 +17,7 @@ TEST_PACKAGES  = libsystemd-dev sg3-utils man-db strace python3 python3-jsonsche
 # A check that cannot be made leaves a file here (tests/common/not_run.rs); with CI=true it fails instead.
 NOT_RUN        = $(or $(CARGO_TARGET_DIR),target)/tmp/not-run
 
-.PHONY: all run setup setup-test build check test test-vm test-long bench bindings install clean
+.PHONY: all run setup setup-test build check test test-vm test-long mutants bench bindings install clean
 
 all: build
 
@@ -64,6 +64,11 @@ test-vm: setup
 # The rest: long guests, full simulated counts, fuzzing. Its result is kept in tests/long.md.
 test-long: setup-test
 	tests/long
+
+# Changes the program in one place at a time and asks whether a host test notices. Takes hours; stop it at any time and call
+# it again. The result is kept in tests/long.md.
+mutants: setup-test
+	tests/long mutants
 
 # Ratios in one run; nothing here can fail a build.
 bench: setup-test

@@ -212,7 +212,7 @@ done
 wait $test; rc=$?
 [ $rc = 0 ] || sed 's/^/      /' /tmp/measure.out
 check_eq "$rc" 0 "a test ends well in a storm of events"
-check "pins were set and taken away meanwhile ($rounds times)" test $rounds -gt 1
+timed check "pins were set and taken away meanwhile ($rounds times)" test $rounds -gt 1
 check_eq "$failed/$torn" 0/0 "each of them succeeded, and no file was torn"
 timed check "nobody waited for the test: at most $longest ms" test $longest -lt 10000
 kill $storm; wait $storm 2>/dev/null

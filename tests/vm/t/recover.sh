@@ -20,6 +20,8 @@ for wait in 0.9 2.6; do
     if [ -n "$(ls /var/lib/zerocap/intent)" ]; then
         check_exit 1 "after a kill at $wait s a new test is refused" zerocap measure "/dev/$one" --scratch 16MiB+16MiB $J
         check_has "$ERR" "zerocap recover" "and recover is named"
+    elif [ $wait != 0.9 ]; then
+        timed fail "after $wait s the test was not yet begun"
     fi
     check_exit 0 "recover after $wait s" zerocap recover --journal /host/journal
     note "$OUT"
