@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use zerocap::cli::Cli;
 use zerocap::terms::Class;
 
+#[path = "cli/age.rs"]
+mod age;
 #[path = "cli/hostile.rs"]
 mod hostile;
 
@@ -228,19 +230,6 @@ fn requirements_of_check() {
     assert_eq!((quiet.code, quiet.text(), quiet.err.as_str()), (Some(7), "", ""));
     let json = on(&kept, &["check", "sde", "--json"]);
     assert_eq!(serde_json::from_slice::<Value>(&json.out).unwrap()["class"], "fast");
-}
-
-#[test]
-fn an_old_measurement_does_not_meet_max_age() {
-    let kept = machine("synthetic-kept");
-    // Kept in 2026; on a machine whose clock is before that, its age is not known, which is no better than old.
-    let old = on(&kept, &["check", "sde", "--max-age", "0s"]);
-    assert_eq!(old.code, Some(7));
-    assert!(old.err.ends_with("zerocap: not met: max-age\n"), "{}", old.err);
-    let none = on(&kept, &["check", "sdg", "--max-age", "0s"]);
-    assert_eq!(none.code, on(&kept, &["check", "sdg"]).code.map(|c| if none.err.is_empty() { c } else { 7 }));
-    assert_eq!(on(&kept, &["check", "sde", "--max-age", "soon"]).code, Some(2));
-    assert_eq!(on(&kept, &["check", "sde", "--max-age", "1"]).code, Some(2), "1 of what?");
 }
 
 #[test]

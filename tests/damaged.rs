@@ -238,9 +238,15 @@ fn a_machine_that_is_all_damage_is_answered() {
 #[test]
 fn damaged_directories_are_facts_that_say_so() {
     let temporary = tempfile::tempdir().unwrap();
+    let (mut count, mut had) = (0, 0);
     for (machine, device) in MACHINES {
         let root = copy(machine, temporary.path());
         let disk = root.join("sys/block").join(device).canonicalize().unwrap();
+        let known = |probe: &Value, source: &str| {
+            let readings = probe["readings"].as_array().unwrap();
+            readings.iter().filter(|r| r["source"] == source && r["raw"].is_string()).count()
+        };
+        had += usize::from(known(&answers(&root, device, machine), "queue") > 0);
         for name in ["queue", "device", "slaves", "md", "dm", "loop", "device/scsi_disk", "device/driver", "multipath"]
         {
             let path = disk.join(name);
@@ -259,10 +265,16 @@ fn damaged_directories_are_facts_that_say_so() {
                 Damage::Link("queue"),
             ] {
                 damage(&path, b"", &how);
-                answers(&root, device, &format!("{machine}: {name}: {how:?}"));
+                let what = format!("{machine}: {name}: {how:?}");
+                let probe = answers(&root, device, &what);
+                assert!(name != "queue" || known(&probe, "queue") == 0, "{what}: {probe}");
+                count += 1;
             }
             remove(&path);
             fs::rename(&aside, &path).unwrap();
         }
     }
+    println!("{count} damaged directories");
+    assert!(count > 100, "{count}");
+    assert!(had >= 6, "of {had} machines only anything of the queue was known before the damage");
 }

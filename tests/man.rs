@@ -14,6 +14,10 @@ use zerocap::policy::format;
 use zerocap::terms::{FindingCode, Severity};
 use zerocap::verdict::findings::severity;
 
+#[path = "common/not_run.rs"]
+mod not_run;
+use not_run::not_run;
+
 const MAIN: &str = include_str!("../man/zerocap.8");
 const VERDICT: &str = include_str!("../man/zerocap-verdict.5");
 const POLICY: &str = include_str!("../man/zerocap-policy.5");
@@ -266,7 +270,7 @@ fn the_shell_and_python_examples_read_a_verdict() {
         assert_eq!(run.status.code(), Some(i32::from(says.is_empty())), "{device}");
     }
     if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("not run: no python3");
+        not_run("python3 is not installed");
         return;
     }
     for (device, says) in [("sde", "punch holes, 8388608 bytes a call"), ("sda", "write zeroes")] {
@@ -292,7 +296,7 @@ fn the_pages_are_sound() {
         let lint =
             Command::new("man").args(["--warnings", "-E", "UTF-8", "-l"]).arg(&page).env("MANWIDTH", "80").output();
         match lint {
-            Err(e) => eprintln!("not run: man: {e}"),
+            Err(e) => not_run(&format!("man: {e}")),
             Ok(o) => {
                 assert!(o.status.success(), "{name}: {}", String::from_utf8_lossy(&o.stderr));
                 assert_eq!(String::from_utf8_lossy(&o.stderr), "", "{name}");

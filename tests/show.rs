@@ -6,6 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
+#[path = "common/not_run.rs"]
+mod not_run;
+use not_run::not_run;
+
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines/synthetic-kept");
     let output = Command::new(env!("CARGO_BIN_EXE_zerocap")).args(arguments).arg("--root").arg(kept).output().unwrap();
@@ -82,7 +86,7 @@ fn bytes_are_numbers_and_colour_is_for_terminals() {
             assert!(usual.contains("\x1b[32mfast\x1b[0m"), "{usual:?}");
             assert!(!without.contains('\x1b') && !dumb.contains('\x1b'));
         }
-        _ => eprintln!("not run: no script(1)"),
+        _ => not_run("script(1) is not installed"),
     }
 }
 
@@ -187,7 +191,7 @@ print(sum(len(f.samples) for f in families))
         have.is_ok_and(|o| o.status.success())
     };
     let Some(python) = ["python3", "/usr/bin/python3"].into_iter().find(has) else {
-        eprintln!("not run: python3 has no prometheus_client");
+        not_run("python3 has no prometheus_client");
         return;
     };
     let dir = tempfile::tempdir().unwrap();
@@ -214,7 +218,7 @@ fn completions_know_every_verb() {
         std::fs::write(&file, script).unwrap();
         match Command::new(shell).arg("-n").arg(&file).output() {
             Ok(o) => assert!(o.status.success(), "{shell}: {}", String::from_utf8_lossy(&o.stderr)),
-            Err(_) => eprintln!("not run: no {shell}"),
+            Err(_) => not_run(&format!("{shell} is not installed")),
         }
     }
     assert_eq!(run(&["completions", "csh"]).0, Some(2));

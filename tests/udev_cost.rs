@@ -6,6 +6,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "common/not_run.rs"]
+mod not_run;
+use not_run::not_run;
+
 fn machine_dir(machine: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines").join(machine)
 }
@@ -48,7 +52,7 @@ fn calls(machine: &str, device: &str, state: &Path) -> Option<usize> {
 fn nothing_of_the_running_system_is_opened_by_openat2() {
     let names = std::fs::read_dir("/sys/block").into_iter().flatten();
     let Some(name) = names.map(|e| e.unwrap().file_name().into_string().unwrap()).min() else {
-        eprintln!("not run: this machine has no block device");
+        not_run("this machine has no block device");
         return;
     };
     let state = tempfile::tempdir().unwrap();
@@ -59,7 +63,7 @@ fn nothing_of_the_running_system_is_opened_by_openat2() {
     match strace.output() {
         Ok(output) => assert!(output.stdout.starts_with(b"ZEROCAP_CLASS="), "{output:?}"),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("not run: strace is not installed");
+            not_run("strace is not installed");
             return;
         }
         Err(e) => panic!("strace: {e}"),
@@ -80,7 +84,7 @@ fn at_most_100_system_calls_and_no_child() {
     ] {
         let state = tempfile::tempdir().unwrap();
         let Some(count) = calls(machine, device, state.path()) else {
-            eprintln!("not run: strace is not installed");
+            not_run("strace is not installed");
             return;
         };
         eprintln!("{machine}/{device}: {count} system calls");
@@ -105,7 +109,7 @@ fn a_kept_measurement_costs_a_look_at_each_other_device() {
     }
     let others = std::fs::read_dir(machine_dir(machine).join("sys/block")).unwrap().count() - 1;
     let Some(count) = calls(machine, device, state.path()) else {
-        eprintln!("not run: strace is not installed");
+        not_run("strace is not installed");
         return;
     };
     eprintln!("{machine}/{device}: {count} system calls beside {others} devices");

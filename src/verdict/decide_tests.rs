@@ -9,6 +9,9 @@ use crate::verdict::fingerprint;
 use crate::verdict::measurement::{Hints, RecordedHazard, Speedup, FORMAT};
 use proptest::prelude::*;
 
+#[path = "decide_edge_tests.rs"]
+mod edges;
+
 fn disk(limit: &str) -> Facts {
     with(
         "sda",

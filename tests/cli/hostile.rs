@@ -160,7 +160,13 @@ fn names_are_escaped() {
         machine.file(OsStr::from_bytes(&path), b"0\n");
     }
     machine.link("sys/block/dm-0/slaves/sd\x1b[2J", "../../sda");
-    every_reading_verb(&machine);
+    let documents = every_reading_verb(&machine);
+    let names: Vec<&str> = documents.iter().map(|d| d["device"]["name"].as_str().unwrap()).collect();
+    for name in ["sda", "dm-0", r"sd\x1b[2J", r"sd\x0aZEROCAP_CLASS=fast\x0a", "sd\"'\\\\", " ", r"sd\xe2\x80\xae"] {
+        assert!(names.contains(&name), "{name} is not among {names:?}");
+    }
+    // A name that is no UTF-8 is none that a kernel gives, and is passed over.
+    assert_eq!(names.len(), 7, "{names:?}");
 }
 
 #[test]
@@ -265,7 +271,9 @@ fn a_stack_on_itself_ends() {
 fn a_mesh_of_stacks_ends_in_time() {
     let machine = Machine::new();
     meshed(&machine, 4);
-    every_reading_verb(&machine);
+    let documents = every_reading_verb(&machine);
+    assert_eq!(documents.len(), 5);
+    assert!(documents.iter().all(|d| d["class"] == "unknown" && d["basis"].is_null()), "{documents:?}");
 }
 
 /// Stacks of which each is made of all, itself too.
@@ -346,6 +354,7 @@ fn a_fifo_among_the_kept_files_does_not_hang() {
         machine.file("sys/block/sda/dev", b"8:0\n");
         machine.file("sys/block/sda/device/wwid", b"naa.1\n");
         machine.fifo(path);
-        every_reading_verb(&machine);
+        let documents = every_reading_verb(&machine);
+        assert_eq!((&documents[0]["class"], &documents[0]["basis"]), (&Value::from("unknown"), &Value::Null), "{path}");
     }
 }

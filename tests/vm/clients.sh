@@ -15,7 +15,7 @@ clients_measure() {
         code=0
         zerocap check "/dev/${DISK[$kind]}" >/tmp/said 2>&1 || code=$?
         case $kind in fast) want=0 ;; slow) want=3 ;; none) want=4 ;; liar) want=6 ;; esac
-        check_eq $code $want "the $kind device is $(sed -n 's/^[a-z0-9]* //p' /tmp/said | head -n 1)"
+        timed check_eq $code $want "the $kind device is $(sed -n 's/^[a-z0-9]* //p' /tmp/said | head -n 1)"
     done
     settle
     # The programs come over 9p: the first start of each is no one's time.
@@ -85,11 +85,11 @@ compare() {
         note "$name, $kind: trusting ${time[zero]} ms (${state[zero]}), writing ${time[write]} ms (${state[write]}), by verdict ${time[verdict]} ms (${state[verdict]}), round $round"
         check_eq "${state[verdict]}" right "$name, $kind: by the verdict the data is right"
         if not_slower; then ok "$name, $kind: not slower by the verdict"; else
-            fail "$name, $kind: ${time[verdict]} ms by the verdict, $best ms without"
+            timed fail "$name, $kind: ${time[verdict]} ms by the verdict, $best ms without"
         fi
         case $kind in
         fast) if faster; then ok "$name, fast: faster by the verdict"; else
-            fail "$name, fast: ${time[verdict]} ms by the verdict, ${time[write]} ms by writing"
+            timed fail "$name, fast: ${time[verdict]} ms by the verdict, ${time[write]} ms by writing"
         fi ;;
         liar) check_eq "${state[zero]}" wrong "$name, liar: trusting the offload leaves old data" ;;
         esac

@@ -1,11 +1,37 @@
 # Sourced by the tests in the guest: . "${0%/*}/../lib.sh"
-# Checks count themselves; at the end of the test a line "N passed, N failed" is printed and failures give exit code 1.
+# Checks count themselves; at the end of the test a line "N passed, N failed" is printed. Exit code 1: a check failed.
+# Exit code 75: only such checks failed as depend on time, because they are marked with `timed` or come after a `wait_for`
+# that ran out. They are printed as LATE with the pressure on the machine, and run-all runs the test again alone.
 # shellcheck shell=bash
-VM_PASSED=0 VM_FAILED=0
+VM_PASSED=0 VM_FAILED=0 VM_LATE=0 VM_NOT_RUN=0 VM_TIMED=
+VM_RAN_OUT=$(mktemp) # a file, since a wait may stand in a subshell; not empty once one ran out
 
 ok() { VM_PASSED=$((VM_PASSED + 1)); printf 'ok    %s\n' "$*"; }
-fail() { VM_FAILED=$((VM_FAILED + 1)); printf 'FAIL  %s\n' "$*"; }
+fail() {
+    if [ -z "$VM_TIMED" ] && [ ! -s "$VM_RAN_OUT" ]; then
+        VM_FAILED=$((VM_FAILED + 1)); printf 'FAIL  %s\n' "$*"
+    else
+        VM_LATE=$((VM_LATE + 1)); printf 'LATE  %s\n' "$*"; pressure
+    fi
+}
 note() { printf '      %s\n' "$*"; }
+# timed COMMAND... : a check that also depends on how much of the machine the guest gets, for instance the class of a disk
+# whose costs are emulated. It is marked as one whole; what comes after it is not.
+timed() {
+    local VM_TIMED=1
+    "$@"
+}
+# not_run TEXT : a check that cannot be made here. Where CI=true it is a failure: the guest's root has all that is needed.
+not_run() {
+    VM_NOT_RUN=$((VM_NOT_RUN + 1)); printf 'not run: %s\n' "$*"
+    [ "${CI-}" != true ] || fail "not run, although this is CI: $*"
+}
+# pressure : how busy the machine is that the guest runs on (the runner keeps the file up to date), or the one we are on
+pressure() {
+    if [ -s /host/.pressure ]; then note "pressure: $(cat /host/.pressure)"; else
+        note "pressure: $(grep -H some /proc/pressure/* 2>/dev/null | sed 's,.*/,,' | tr '\n' ' ')load $(cat /proc/loadavg)"
+    fi
+}
 
 # check_eq GOT WANT TEXT
 check_eq() {
@@ -32,7 +58,8 @@ check_exit() {
     OUT=$("$@" 2>/tmp/.err) || rc=$?
     ERR=$(cat /tmp/.err)
     if [ $rc = "$want" ]; then ok "$text"; else
-        fail "$text"
+        # 75 and 99 are a guest's of a host driver: late itself, or without a result.
+        case $rc in 75 | 99) timed fail "$text" ;; *) fail "$text" ;; esac
         note "exit $rc, want $want, of: $*"
         printf '%s\n' "$OUT" "$ERR" | sed 's/^/      /'
     fi
@@ -42,9 +69,16 @@ vm_summary() {
     local rc=$?
     # A test that stopped half-way (set -e, exit, syntax error) has not passed.
     [ $rc = 0 ] || fail "the test ended early with exit code $rc"
-    printf '%s passed, %s failed\n' $VM_PASSED $VM_FAILED
-    [ $VM_FAILED = 0 ] && exit 0
-    exit 1
+    # A test that made no check has shown nothing.
+    [ $((VM_PASSED + VM_FAILED + VM_LATE)) -gt 0 ] || fail "the test made no check"
+    rm -f "$VM_RAN_OUT"
+    printf '%s passed, %s failed' $VM_PASSED $VM_FAILED
+    [ $VM_LATE = 0 ] || printf ', %s late' $VM_LATE
+    [ $VM_NOT_RUN = 0 ] || printf ', %s not run' $VM_NOT_RUN
+    echo
+    [ $VM_FAILED = 0 ] || exit 1
+    [ $VM_LATE = 0 ] || exit 75
+    exit 0
 }
 trap vm_summary EXIT
 
@@ -56,12 +90,17 @@ settle() {
     udevadm settle
 }
 
-# wait_for SECONDS COMMAND... : until it succeeds
+# wait_for SECONDS COMMAND... : until it succeeds. Counted in rounds of a tenth of a second and one try, so that on a busy
+# machine, where each try takes longer, the wait is longer too. Where it runs out, what fails afterwards is LATE.
 wait_for() {
-    local end=$((SECONDS + $1))
+    local rounds=$(($1 * 10)) seconds=$1
     shift
     until "$@" >/dev/null 2>&1; do
-        [ $SECONDS -lt $end ] || return 1
+        if [ $((rounds--)) -le 0 ]; then
+            echo "$*" >>"$VM_RAN_OUT"
+            note "waited for in vain ($seconds s, longer on a busy machine): $*" >&2
+            return 1
+        fi
         sleep 0.1
     done
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Devices that do wrong: one that reports success and leaves old data, one that fails midway, one that does not answer. The
 # class is broken, the content comes back where the device still writes, nothing is written to a hanging queue.
-# vm: -n half:64M:zero=half -n brk:64M:eio_after=8M -n hang:64M:hang_after=9 -t 240
+# vm: -n half:64M:zero=half -n brk:64M:eio_after=8M -n hang:64M:hang_after=9
 . "${0%/*}/../lib.sh"
 install_rules
 J="--journal /host/journal"
@@ -38,12 +38,12 @@ check_has "$(zerocap show "/dev/$brk")" zeroing-error "an error midway is named"
 fill "$hang"
 start=$SECONDS
 check_exit 1 "a call that is not answered ends the test" zerocap measure "/dev/$hang" --scratch 16MiB+16MiB $J --deadline 4
-check "in time" test $((SECONDS - start)) -lt 40
+timed check "in time" test $((SECONDS - start)) -lt 40
 check_has "$ERR" "still in flight, pid" "and says what is in flight"
 check_has "$ERR" "zerocap recover" "and what to do"
-check_exit 6 "check says broken at once" timeout 20 zerocap check "/dev/$hang"
-check_exit 1 "a second test is refused" timeout 20 zerocap measure "/dev/$hang" --scratch 16MiB+16MiB $J --deadline 4
-check_exit 1 "recover waits for the call" timeout 20 zerocap recover --journal /host/journal
+timed check_exit 6 "check says broken at once" timeout 20 zerocap check "/dev/$hang"
+timed check_exit 1 "a second test is refused" timeout 20 zerocap measure "/dev/$hang" --scratch 16MiB+16MiB $J --deadline 4
+timed check_exit 1 "recover waits for the call" timeout 20 zerocap recover --journal /host/journal
 check_has "$ERR" "still in flight" "and says so"
-check_eq "$(timeout 10 env ACTION=change zerocap udev "/dev/$hang" | head -1)" ZEROCAP_CLASS=broken "an event answers broken without touching the queue"
+timed check_eq "$(timeout 10 env ACTION=change zerocap udev "/dev/$hang" | head -1)" ZEROCAP_CLASS=broken "an event answers broken without touching the queue"
 check "the journal is kept" test -n "$(ls /host/journal)"

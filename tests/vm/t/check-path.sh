@@ -1,7 +1,7 @@
 #!/bin/bash
 # `check PATH` on every file system and stack says what fallocate(FALLOC_FL_WRITE_ZEROES) then does: exit 0 where it
 # succeeds, 8 with the reason where it fails. All devices are pinned fast, so that nothing but the path decides.
-# vm: -n one:512M: -n two:256M: -d vio:64M:virtio -t 300 -m 768
+# vm: -n one:512M: -n two:256M: -d vio:64M:virtio -m 768
 . "${0%/*}/../lib.sh"
 case $(uname -r) in [0-6].*) new='' ;; *) new=1 ;; esac
 one=/dev/$(disk one) two=/dev/$(disk two)

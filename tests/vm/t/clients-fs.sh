@@ -2,7 +2,7 @@
 # ring: long
 # As clients.sh, for clients that make or use a file system: mkfs.ext4, and a write-ahead log on ext4.
 # vm: -n fast:40M:write_ms_per_mib=80,quick=1 -n slow:40M:write_ms_per_mib=80,zero_ms_per_mib=320,quick=1
-# vm: -n none:40M:bus=ata,write_ms_per_mib=80,quick=1 -n liar:40M:zero=lie,write_ms_per_mib=80,quick=1 -m 768 -t 560
+# vm: -n none:40M:bus=ata,write_ms_per_mib=80,quick=1 -n liar:40M:zero=lie,write_ms_per_mib=80,quick=1 -m 768
 . "${0%/*}/../lib.sh"
 . "${0%/*}/../clients.sh"
 clients_measure

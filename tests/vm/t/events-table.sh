@@ -1,5 +1,6 @@
 #!/bin/bash
 # host-driver
+# ring: long
 # The table tunable x event: what was wanted holds after each event that udev sees, and after a restart of the machine;
 # where the kernel sends none, `tune show` reports it and `tune apply` mends it; an administrator's echo survives as long
 # as the kernel keeps it, which is not over a restart. On a kernel without the knob its rows read absent.
@@ -8,7 +9,7 @@ if [ $# = 0 ]; then
     . "$VM_LIB"
     for boot in events restart; do
         # shellcheck disable=SC2086 # several options
-        check_exit 0 "the boot of the $boot" "$VM" ${VM_OPTS-} -t 300 -e "$VM_TMP/keep" -d plain:64M:nvme -d under:64M:nvme "$0" $boot
+        check_exit 0 "the boot of the $boot" "$VM" ${VM_OPTS-} -e "$VM_TMP/keep" -d plain:64M:nvme -d under:64M:nvme "$0" $boot
         printf '%s\n' "$OUT"
     done
     exit

@@ -1,6 +1,6 @@
 #!/bin/bash
 # `is-zero` finds the one byte wherever it is, at device speed, and `initial_state` says what is known without reading.
-# vm: -d plain:64M:nvme -d thin:64M:virtio -m 768 -t 240
+# vm: -d plain:64M:nvme -d thin:64M:virtio -m 768
 . "${0%/*}/../lib.sh"
 plain=$(disk plain)
 
@@ -39,7 +39,7 @@ depth() {
 alone=$(depth dd if="/dev/$sd" of=/dev/null bs=1M iflag=direct)
 together=$(depth zerocap is-zero --json "/dev/$sd")
 note "64 MiB in $(json 'int(d["seconds"] * 1000)' </tmp/read) ms; in flight on average, in tenths: $together, one by one $alone"
-check "requests are in flight together" test "$together" -ge $((alone * 3 / 2))
+timed check "requests are in flight together" test "$together" -ge $((alone * 3 / 2))
 printf x | dd of="/dev/$sd" bs=1 seek=$((1 << 20)) conv=notrunc,fsync status=none
 read=$(zerocap is-zero --json "/dev/$sd" | json 'd["read_bytes"]')
 [ "$read" -le $((20 << 20)) ] && ok "it stops early ($read bytes read)" || fail "it stops early ($read bytes read)"

@@ -39,7 +39,7 @@ for n in \$(seq $rounds); do
 done
 sync; umount /etc/zerocap /var/lib/zerocap /state
 SH
-check_exit 0 "killed $rounds times" "$VM" -t $((60 + rounds * 40)) -e "$VM_TMP/keep" "${disks[@]}" "$VM_TMP/kill"
+check_exit 0 "killed $rounds times" "$VM" -T $((600 + rounds * 200)) -e "$VM_TMP/keep" "${disks[@]}" "$VM_TMP/kill"
 note "$(sort <<<"$OUT" | uniq -c | tr '\n' ';')"
 check_eq "$(grep -cx 'as before' <<<"$OUT")" "$rounds" "the content came back each time"
 check_eq "$(grep -cxE 'CONTENT LOST|journal or intent left|a partition is left|recover failed' <<<"$OUT")" 0 "and nothing was left"
@@ -55,6 +55,6 @@ sleep "\$((RANDOM % 8)).\$((RANDOM % 10))"
 # No sync, no unmount.
 echo o >/proc/sysrq-trigger; sleep 30
 SH
-    "$VM" -t 120 -e "$VM_TMP/keep" "${disks[@]}" "$VM_TMP/power" >"$VM_TMP/out" 2>/dev/null
+    "$VM" -e "$VM_TMP/keep" "${disks[@]}" "$VM_TMP/power" >"$VM_TMP/out" 2>/dev/null
     [ "$n" = 1 ] || check_has "$(cat "$VM_TMP/out")" "as before" "after cut $((n - 1)): $(tr '\n' ';' <"$VM_TMP/out")"
 done

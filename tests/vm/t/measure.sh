@@ -2,7 +2,7 @@
 # The main job: measure, right class for fast, throttled and lying devices, content byte for byte as before, the knob, the
 # answer after re-add without measuring, and another device of the same model that is not taken for the measured one.
 # vm: -n fast:64M:write_ms_per_mib=12 -n slow:64M:zero_ms_per_mib=12,write_ms_per_mib=12
-# vm: -n slower:64M:zero_ms_per_mib=80,write_ms_per_mib=4 -n twin:64M:write_ms_per_mib=12 -t 240
+# vm: -n slower:64M:zero_ms_per_mib=80,write_ms_per_mib=4 -n twin:64M:write_ms_per_mib=12
 # takes: 70
 . "${0%/*}/../lib.sh"
 install_rules
@@ -18,14 +18,14 @@ check_has "$OUT" "no signature on the whole disk" "the proof is printed"
 check_eq "$(sum "$fast")" "$before" "a dry run changes nothing"
 check_exit 0 "measure the fast device" zerocap measure "/dev/$fast" --scratch 16MiB+16MiB $J
 note "$(head -1 <<<"$OUT")"
-check_has "$(head -1 <<<"$OUT")" "zeroes fast" "the first line is the answer"
+timed check_has "$(head -1 <<<"$OUT")" "zeroes fast" "the first line is the answer"
 check_eq "$(sum "$fast")" "$before" "the whole device holds what it held before"
 check "no partition is left" test ! -e "/sys/block/$fast/${fast}p250"
 check "no journal is left" test -z "$(ls /host/journal)"
 check "no intent is left" test -z "$(find /var/lib/zerocap/intent /run/zerocap/intent -type f)"
-check_exit 0 "check says fast" zerocap check -q "/dev/$fast" --require measured --require verified --require knob-on
+timed check_exit 0 "check says fast" zerocap check -q "/dev/$fast" --require measured --require verified --require knob-on
 settle
-check_eq "$(prop "$fast" ZEROCAP_CLASS)/$(prop "$fast" ZEROCAP_BASIS)" fast/measured "the change event published it for udev"
+timed check_eq "$(prop "$fast" ZEROCAP_CLASS)/$(prop "$fast" ZEROCAP_BASIS)" fast/measured "the change event published it for udev"
 check_eq "$(prop "$fast" ZEROCAP_METHOD)" punch-hole "with its method"
 kept=$(ls /etc/zerocap/devices)
 check_eq "$(wc -w <<<"$kept")" 1 "one kept file: $kept"
@@ -47,7 +47,7 @@ check_exit 1 "a range in a partition is refused" zerocap measure "/dev/$slow" --
 check_exit 1 "a range over the table is refused" zerocap measure "/dev/$slow" --scratch 0+8MiB $J
 check_exit 0 "measure the slow device on its labelled partition" zerocap measure "/dev/$slow" --scratch label $J
 note "$(head -1 <<<"$OUT")"
-check_exit 3 "check says slow" zerocap check "/dev/$slow"
+timed check_exit 3 "check says slow" zerocap check "/dev/$slow"
 check_eq "$(sum "$slow")" "$before" "the whole device, table and file system included, is as before"
 check_eq "$(cat /mnt/a/file)" hello "the file beside it reads"
 umount /mnt/a
@@ -55,8 +55,8 @@ umount /mnt/a
 # --- slower than writing: the knob goes off, and comes back ---
 check_exit 0 "measure the device that zeroes slower than it writes" zerocap measure "/dev/$slower" --scratch 16MiB+16MiB $J
 settle
-check_eq "$(q "$slower" write_zeroes_unmap_max_bytes)" 0 "the rule turned the knob off"
-check_eq "$(prop "$slower" ZEROCAP_WANT_WRITE_ZEROES_UNMAP_MAX_BYTES)" 0 "and the property says it is wanted"
+timed check_eq "$(q "$slower" write_zeroes_unmap_max_bytes)" 0 "the rule turned the knob off"
+timed check_eq "$(prop "$slower" ZEROCAP_WANT_WRITE_ZEROES_UNMAP_MAX_BYTES)" 0 "and the property says it is wanted"
 check_eq "$(q "$fast" write_zeroes_unmap_max_bytes)" "$(q "$fast" write_zeroes_unmap_max_hw_bytes)" "the fast device's knob is on"
 
 # --- another device of the same model ---
@@ -71,10 +71,10 @@ pci=$(readlink -f "/sys/block/$fast/device/device")
 echo 1 >"$pci/remove"; wait_for 10 test ! -e "/sys/block/$fast"; settle
 echo 1 >/sys/bus/pci/rescan; wait_for 20 disk fast; settle "$(disk fast)"
 again=$(disk fast)
-check_eq "$(prop "$again" ZEROCAP_CLASS)/$(prop "$again" ZEROCAP_BASIS)" fast/measured "after re-plug the same verdict"
+timed check_eq "$(prop "$again" ZEROCAP_CLASS)/$(prop "$again" ZEROCAP_BASIS)" fast/measured "after re-plug the same verdict"
 check_eq "$(awk '{print $7}' "/sys/block/$again/stat")" 0 "without a write to the device (it was written $written sectors before)"
 pci=$(readlink -f "/sys/block/$slower/device/device")
 echo 1 >"$pci/remove"; wait_for 10 test ! -e "/sys/block/$slower"; settle
 echo 1 >/sys/bus/pci/rescan; wait_for 20 disk slower; settle "$(disk slower)"
-check_eq "$(q "$(disk slower)" write_zeroes_unmap_max_bytes)" 0 "after re-plug the knob is off again"
+timed check_eq "$(q "$(disk slower)" write_zeroes_unmap_max_bytes)" 0 "after re-plug the knob is off again"
 zerocap show

@@ -19,7 +19,7 @@ def ours(source, field):
     return said.get((source, field))
 def number(text):
     return int(text, 0)
-agreed, wrong = 0, []
+agreed, wrong, counts = 0, [], {}
 def same(source, field, theirs, convert=number):
     global agreed
     got = ours(source, field)
@@ -29,6 +29,10 @@ def same(source, field, theirs, convert=number):
         wrong.append(f"{source} {field}: {got}, peer says {theirs}")
     else:
         agreed += 1
+        counts[source] = counts.get(source, 0) + 1
+def at_least(source, n):
+    if counts.get(source, 0) < n:
+        wrong.append(f"{source}: {counts.get(source, 0)} fields were compared, {n} expected")
 if "nvme" in dev:
     for source, command, fields in [
         ("nvme-id-ctrl", ["id-ctrl"], "vid ssvid cmic mdts cntlid ver ctratt cntrltype oacs lpa sanicap nn oncs fuses fna vwc awun awupf sgls"),
@@ -84,6 +88,7 @@ else:
         m = re.search(pattern, text)
         if m:
             same("scsi-read-capacity-16", field, int(m[1]))
+    at_least("scsi-read-capacity-16", 6)
     text = run("sg_inq", "/dev/" + dev)
     for label, field in [("Vendor identification:", "T10 VENDOR IDENTIFICATION"), ("Product identification:", "PRODUCT IDENTIFICATION"),
                          ("Product revision level:", "PRODUCT REVISION LEVEL")]:

@@ -1,7 +1,7 @@
 #!/bin/bash
 # `zerocap policy`, model entries and the automatic test with a real udevd: pins, their files, kept verdicts, hwdb, a
 # hostile model and serial strings, and many workers, pins and a test at once.
-# vm: -n fast:64M:write_ms_per_mib=12 -t 400
+# vm: -n fast:64M:write_ms_per_mib=12
 # vm: -d 'odd:16M:scsi,vendor=v"x,product=q"\\$(id)*[=\\' -d vserial:17M:none -d nserial:18M:none
 # vm: -- -device virtio-blk-pci,drive=vserial,serial=$'a\nZEROCAP_CLASS=fast' -device nvme,drive=nserial,serial=$'\xff\x1b[1m"$(id)\n[[r]]*'
 # takes: 130
@@ -18,7 +18,7 @@ if command -v systemd-analyze >/dev/null; then
     for u in /tmp/units/*.service; do check "systemd-analyze verify accepts ${u##*/}" systemd-analyze verify --man=no "$u"; done
     systemd-analyze security --offline=yes /tmp/units/*.service 2>/dev/null | grep -i overall | while read -r l; do note "$l"; done
 else
-    note "not run: systemd-analyze is not in the guest"
+    not_run "systemd-analyze is not in the guest"
 fi
 
 # --- the shipped file ---
@@ -93,7 +93,7 @@ check_eq "$(prop "$fast" SYSTEMD_WANTS)" "zerocap-measure@$devnum.service" "an e
 check "the node that the unit names is there" test -b "/dev/block/$devnum"
 check_exit 0 "what the unit runs" zerocap measure --auto "/dev/block/$devnum" $J
 settle
-check_eq "$(prop "$fast" ZEROCAP_CLASS)/$(prop "$fast" ZEROCAP_BASIS)" fast/measured "measured, published by its change event"
+timed check_eq "$(prop "$fast" ZEROCAP_CLASS)/$(prop "$fast" ZEROCAP_BASIS)" fast/measured "measured, published by its change event"
 check_eq "$(prop "$fast" SYSTEMD_WANTS)" "" "and not asked for again"
 rm /etc/zerocap/policy.d/20-auto.toml
 check_exit 1 "without such a policy" zerocap measure --auto "/dev/$fast" $J
@@ -212,12 +212,12 @@ done
 wait $test; rc=$?
 [ $rc = 0 ] || sed 's/^/      /' /tmp/measure.out
 check_eq "$rc" 0 "a test ends well in a storm of events"
-check "pins were set and taken away meanwhile ($rounds times)" test $rounds -gt 1
+timed check "pins were set and taken away meanwhile ($rounds times)" test $rounds -gt 1
 check_eq "$failed/$torn" 0/0 "each of them succeeded, and no file was torn"
-check "nobody waited for the test: at most $longest ms" test $longest -lt 10000
+timed check "nobody waited for the test: at most $longest ms" test $longest -lt 10000
 kill $storm; wait $storm 2>/dev/null
 udevadm trigger --settle "/sys/block/$fast"
-check_eq "$(prop "$fast" ZEROCAP_CLASS)/$(prop "$fast" ZEROCAP_BASIS)" fast/measured "what was measured is kept and published"
+timed check_eq "$(prop "$fast" ZEROCAP_CLASS)/$(prop "$fast" ZEROCAP_BASIS)" fast/measured "what was measured is kept and published"
 check_eq "$(sum "$fast")" "$before" "the content is as before"
 check_eq "$(grep -c '^identity' /etc/zerocap/policy.d/99-pins.toml)" 1 "the pin of another disk is there"
 check_exit 0 "unpin it" zerocap policy unpin "/dev/$neighbour"

@@ -37,12 +37,12 @@ find /persist/journal /var/lib/zerocap/intent -type f
 zerocap show /dev/\$c | grep -o 'test-interrupted' | head -1
 SH
 disks=(-n "d:64M:file=$VM_TMP/d.raw,write_ms_per_mib=12" -n "c:64M:file=$VM_TMP/c.raw,write_ms_per_mib=25,zero_ms_per_mib=5")
-"$VM" -t 120 -e "$VM_TMP/keep" "${disks[@]}" "$VM_TMP/first" >"$VM_TMP/out" 2>/dev/null
-check_eq "$(head -1 "$VM_TMP/out")" fast "first boot: measured fast"
-check_exit 0 "second boot" "$VM" -t 120 -e "$VM_TMP/keep" "${disks[@]}" "$VM_TMP/second"
+"$VM" -e "$VM_TMP/keep" "${disks[@]}" "$VM_TMP/first" >"$VM_TMP/out" 2>/dev/null
+timed check_eq "$(head -1 "$VM_TMP/out")" fast "first boot: measured fast"
+check_exit 0 "second boot" "$VM" -e "$VM_TMP/keep" "${disks[@]}" "$VM_TMP/second"
 note "$OUT"
-check_has "$OUT" "fast/measured" "the same verdict by udev, unmeasured"
-check_has "$OUT" "check 0" "and by check"
+timed check_has "$OUT" "fast/measured" "the same verdict by udev, unmeasured"
+timed check_has "$OUT" "check 0" "and by check"
 check_has "$OUT" "content of d as before" "the measured device holds what it held"
 check_has "$OUT" "content of c was cut" "the cut came in the middle of the test"
 check_has "$OUT" "check 5" "the device whose test was cut off is unknown"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # kill -9 in the middle of a test, then recover: the content is byte for byte as before. A file system made in the range
 # before recovery is left alone. A guest that is cut off answers in the next boot (reboot.sh).
-# vm: -n one:64M:write_ms_per_mib=20,zero_ms_per_mib=5 -n two:64M:write_ms_per_mib=20,zero_ms_per_mib=5 -t 240
+# vm: -n one:64M:write_ms_per_mib=20,zero_ms_per_mib=5 -n two:64M:write_ms_per_mib=20,zero_ms_per_mib=5
 # takes: 80
 . "${0%/*}/../lib.sh"
 install_rules
@@ -20,6 +20,8 @@ for wait in 0.9 2.6; do
     if [ -n "$(ls /var/lib/zerocap/intent)" ]; then
         check_exit 1 "after a kill at $wait s a new test is refused" zerocap measure "/dev/$one" --scratch 16MiB+16MiB $J
         check_has "$ERR" "zerocap recover" "and recover is named"
+    elif [ $wait != 0.9 ]; then
+        timed fail "after $wait s the test was not yet begun"
     fi
     check_exit 0 "recover after $wait s" zerocap recover --journal /host/journal
     note "$OUT"

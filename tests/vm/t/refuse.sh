@@ -2,7 +2,7 @@
 # What must not be tested is refused in one clear line, with its documented exit code, and the content stays as it was: no
 # device, wrong kinds of files, read-only, mounted, held, swap, ranges that do not fit, no permission; and a device that
 # vanishes in the middle of a test.
-# vm: -n one:64M:write_ms_per_mib=15 -n gone:64M:write_ms_per_mib=30 -t 240
+# vm: -n one:64M:write_ms_per_mib=15 -n gone:64M:write_ms_per_mib=30
 # takes: 60
 . "${0%/*}/../lib.sh"
 J="--journal /host/journal"
@@ -12,7 +12,7 @@ one=$(disk one) gone=$(disk gone)
 refuse() {
     local code=$1 text=$2 part=$3
     shift 3
-    check_exit "$code" "$text" timeout 60 zerocap measure "$@" $J
+    timed check_exit "$code" "$text" timeout 60 zerocap measure "$@" $J
     check_eq "$(wc -l <<<"$ERR")" 1 "  in one line: $ERR"
     check_has "$ERR" "$part" "  that says: $part"
 }

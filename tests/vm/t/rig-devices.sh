@@ -2,7 +2,7 @@
 # Proves the rig's rarer parts: every bus, a chain with a SCSI identity, a hanging disk, injected sense, rules and
 # kernel arguments handed in.
 # ring: long
-# vm: -m 768 -t 200 -a vm.test=1
+# vm: -m 768 -a vm.test=1
 # vm: -d vb:64M:virtio -d at:64M:ata -d at2:64M:ata -d us:64M:usb -d ua:64M:uas -d big:64M:none
 # vm: -n tun:64M:bus=scsi,log=1 -n hang:64M:hang_after=2,log=1 -n bi:64M:bimodal=20:60
 # vm: -- -device nvme,id=nc,serial=big -device nvme-ns,drive=big,bus=nc,logical_block_size=4096,physical_block_size=4096
@@ -44,4 +44,4 @@ sleep 3
 check "zeroing is stuck" test -d /proc/$!
 check_eq "$(grep -c ^zero /host/hang.log)" 8 "eight commands, of which six hang"
 # Not through the block device: BLKZEROOUT holds its inode's lock, and a direct read would wait for it.
-check "the controller goes on" timeout 10 nvme read "$h" -s 0 -c 0 -z 512 -d /tmp/block
+timed check "the controller goes on" timeout 10 nvme read "$h" -s 0 -c 0 -z 512 -d /tmp/block

@@ -2,7 +2,7 @@
 # ring: long
 # 128 disks added at once: every one has its properties, its document and its tunable, and no event fails. Then runs with
 # and without the rule, interleaved: minimum against minimum is printed, not asserted.
-# vm: -c 2 -m 1536 -t 1200
+# vm: -c 2 -m 1536 -t 600 -T 7200
 . "${0%/*}/../lib.sh"
 N=${1:-128} RUNS=${2:-5}
 rule=/etc/udev/rules.d/90-zerocap.rules

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Where a test may write, and how it ends before its time: `gap` on a GPT disk beside data; a signal between acts puts back
 # and keeps nothing; progress on a terminal; a journal that an earlier test left is never thrown away.
-# vm: -n gap:256M:write_ms_per_mib=4 -n sig:64M:write_ms_per_mib=25,zero_ms_per_mib=5 -t 300
+# vm: -n gap:256M:write_ms_per_mib=4 -n sig:64M:write_ms_per_mib=25,zero_ms_per_mib=5
 # takes: 110
 . "${0%/*}/../lib.sh"
 install_rules
@@ -35,7 +35,7 @@ check_exit 0 "the plan" zerocap measure "/dev/$gap" --scratch gap $J --dry-run
 check_has "$OUT" "the gap at byte $((102 << 20)) reads zero for 64 MiB" "the largest gap, and only as much of it as is used"
 check_has "$OUT" "two copies are good" "the table is part of the proof"
 check_exit 0 "measure in the gap, beside a mounted file system" zerocap measure "/dev/$gap" --scratch gap $J --json --max-bytes 128MiB
-check_eq "$(json 'd["class"], d["measured"]["scratch"]' <<<"$OUT")" "('fast', 'gap')" "fast, and it says where"
+timed check_eq "$(json 'd["class"], d["measured"]["scratch"]' <<<"$OUT")" "('fast', 'gap')" "fast, and it says where"
 check_eq "$(sum "$gap")" "$before" "the whole device, tables and file system included, is as before"
 nothing_left "$gap"
 # A byte at the start of the large gap: the small one is next.
@@ -64,8 +64,9 @@ p.send_signal(getattr(signal, "SIG" + sys.argv[1]))
 sys.exit(p.wait() % 256)
 P
     wait $!; rc=$?
-    check_eq "$rc" 1 "SIG$s after $wait s: exit 1"
-    check_has "$(cat /tmp/err)" "interrupted; " "and it says so: $(cat /tmp/err)"
+    # On a busy machine the signal may come before the program has taken it over, or after its end.
+    timed check_eq "$rc" 1 "SIG$s after $wait s: exit 1"
+    timed check_has "$(cat /tmp/err)" "interrupted; " "and it says so: $(cat /tmp/err)"
     check_eq "$(sum "$sig")" "$before" "content as before"
     nothing_left "$sig"
 done

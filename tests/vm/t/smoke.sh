@@ -56,8 +56,8 @@ for d in fast slow liar half brk; do
     out=$(python3 -c "$probe" "/dev/$(disk $d)" 2>&1)
     note "$d: $out"
     case $d in
-    fast) check_has "$out" "clean 100% ratio fast" "fast disk" ;;
-    slow) check_has "$out" "clean 100% ratio even" "slow disk: zeroing costs as much as writing" ;;
+    fast) timed check_has "$out" "clean 100% ratio fast" "fast disk" ;;
+    slow) timed check_has "$out" "clean 100% ratio even" "slow disk: zeroing costs as much as writing" ;;
     liar) check_has "$out" "clean 0%" "liar: success and old data" ;;
     half) check_has "$out" "clean 50%" "half liar" ;;
     brk) check_has "$out" "error at 8" "fails after 8 MiB" ;;

@@ -2,7 +2,7 @@
 # ring: long
 # Thin devices and what a test may leave on them beside the content: which blocks are mapped (scsi_debug's provisioning
 # map), limits and modes that a rejected command took away, no space. And an offload that is there but not supported.
-# vm: -t 600 -m 768
+# vm: -m 768
 . "${0%/*}/../lib.sh"
 install_rules
 J="--journal /host/journal"
@@ -19,7 +19,7 @@ check_exit 1 "a thin device is refused" zerocap measure "/dev/$sd" --scratch 24M
 check_has "$ERR" "--thin-ok" "and the option is named"
 check_eq "$(map)" "$mapped" "nothing is mapped by a refusal"
 check_exit 0 "measured over mapped and unmapped blocks" zerocap measure "/dev/$sd" --scratch 24MiB+16MiB $J --thin-ok --json
-check_eq "$(json 'd["class"]' <<<"$OUT")" fast "fast"
+timed check_eq "$(json 'd["class"]' <<<"$OUT")" fast "fast"
 check_not "$(json 'd["findings"]' <<<"$OUT")" allocation-changed "no allocation has changed"
 check_eq "$(sum "$sd")" "$before" "the whole device is as before"
 check_eq "$(map)" "$mapped" "and so is its provisioning map"

@@ -2,7 +2,7 @@
 # ring: long
 # A thin device that calls attention to its pool (unit attention 38h/07h) stops the test, as no space does; also below
 # another device.
-# vm: -t 400 -m 768
+# vm: -m 768
 . "${0%/*}/../lib.sh"
 install_rules
 J="--journal /host/journal"

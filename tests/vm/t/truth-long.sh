@@ -7,7 +7,7 @@
 rounds=${ROUNDS:-10}
 for round in $(seq "$rounds"); do
     check_exit 0 "round $round" "${VM%/*}/run" truth noise
-    grep -E '^FAIL' -A2 <<<"$OUT"
+    grep -E '^(FAIL|LATE)' -A2 <<<"$OUT"
     grep -oE '^ok    [a-z0-9]+: (fast|slow|unknown|broken)$' <<<"$OUT" >>"$VM_TMP/told"
 done
 for told in 'fast: fast' 'adslow: slow' 'throttled: slow' 'unadv: fast' 'unadv2: fast' 'lie: broken' 'half: broken' 'brk: broken'; do

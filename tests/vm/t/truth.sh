@@ -6,12 +6,14 @@
 # vm: -n unadv:32M:bus=virtio,write_ms_per_mib=12 -n unadv2:32M:bus=scsi,write_ms_per_mib=12
 # vm: -n lie:32M:zero=lie -n half:32M:zero=half -n brk:32M:eio_after=6M
 # vm: -n noisyslow:32M:zero_ms_per_mib=4,write_ms_per_mib=12,bimodal=30:40 -n noisyfast:32M:zero_ms_per_mib=1,write_ms_per_mib=24,bimodal=4:40
-# vm: -n hang:32M:hang_after=9 -t 500
+# vm: -n hang:32M:hang_after=9
 # takes: 130
 . "${0%/*}/../lib.sh"
 install_rules
 range=8MiB+8MiB noise=${1-}
 
+# `unknown` may come of a busy machine, a wrong class may not.
+wrong_class() { if [ "$got" = unknown ]; then timed fail "$name: $got"; else fail "$name: $got"; fi; }
 # expect DISK CLASSES [COMMAND...] : measures it; the class is one of those
 expect() {
     local name=$1 want=$2 d before got start=$SECONDS
@@ -22,7 +24,7 @@ expect() {
     before=$(sum "$d")
     check_exit 0 "$name: measured" "$@" zerocap measure "/dev/$d" --scratch $range --journal /host/journal --thin-ok --max-seconds 25
     got=$(zerocap show "/dev/$d" --json | json 'd[0]["class"]')
-    case " $want " in *" $got "*) ok "$name: $got" ;; *) fail "$name: $got"; note "want one of: $want" ;; esac
+    case " $want " in *" $got "*) ok "$name: $got" ;; *) wrong_class; note "want one of: $want" ;; esac
     note "$(head -1 <<<"$OUT") ($((SECONDS - start)) s)"
     check_eq "$(sum "$d")" "$before" "$name: the whole device is as before"
     D=$d
@@ -54,7 +56,7 @@ check_has "$(zerocap show "/dev/$D")" zeroing-error "brk: by its finding"
 
 hang=$(disk hang)
 fill "$hang"
-check_exit 1 "hang: no answer ends the test" timeout 60 zerocap measure "/dev/$hang" --scratch $range --journal /host/journal --deadline 4
+timed check_exit 1 "hang: no answer ends the test" timeout 60 zerocap measure "/dev/$hang" --scratch $range --journal /host/journal --deadline 4
 check_has "$ERR" "still in flight, pid" "hang: by its error"
-check_exit 6 "hang: broken" timeout 20 zerocap check "/dev/$hang"
+timed check_exit 6 "hang: broken" timeout 20 zerocap check "/dev/$hang"
 check "hang: the journal is kept" test -n "$(ls /host/journal)"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # `measure --tune`: the best zeroing_mode of a SCSI disk is found, kept as wanted and set by the rule at each event; what was
 # found is put back, and nothing outside the scratch range changes. A disk whose own mode lies is broken, whatever its others.
-# vm: -n a:32M:trim_ms_per_mib=60,zero_ms_per_mib=1,write_ms_per_mib=10,log=1 -n b:32M:trim=lie,write_ms_per_mib=4 -t 240
+# vm: -n a:32M:trim_ms_per_mib=60,zero_ms_per_mib=1,write_ms_per_mib=10,log=1 -n b:32M:trim=lie,write_ms_per_mib=4
 . "${0%/*}/../lib.sh"
 install_rules
 mkdir -p /tmp/j
@@ -40,28 +40,28 @@ check_exit 0 "a dry run names the modes" zerocap measure "/dev/$a" --scratch 16M
 check_has "$OUT" "would try zeroing_mode writesame_16_unmap, writesame_10_unmap, writesame," "in the safe order"
 check_exit 0 "measure --tune" zerocap measure "/dev/$a" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --tune --max-seconds 40
 note "$(head -1 <<<"$OUT")"; note "$(grep modes <<<"$OUT")"
-check_has "$(head -1 <<<"$OUT")" "zeroes fast" "in the best mode it is fast"
-check_has "$(head -1 <<<"$OUT")" "in zeroing_mode writesame." "and the first line names the mode"
+timed check_has "$(head -1 <<<"$OUT")" "zeroes fast" "in the best mode it is fast"
+timed check_has "$(head -1 <<<"$OUT")" "in zeroing_mode writesame." "and the first line names the mode"
 check_eq "$(sum "$a")" "$before" "the whole device holds what it held before"
 doc=$(zerocap show --json "/dev/$a")
-check_eq "$(json '[(m["mode"], m["class"]) for m in d[0]["modes"]]' <<<"$doc")" \
+timed check_eq "$(json '[(m["mode"], m["class"]) for m in d[0]["modes"]]' <<<"$doc")" \
     "[('writesame_16_unmap', 'slow'), ('writesame_10_unmap', 'slow'), ('writesame', 'fast')]" "each mode has its class"
 check_eq "$(json '[t["wanted"] for t in d[0]["tunables"] if t["name"] == "zeroing_mode"]' <<<"$doc")" "['writesame']" "the best is wanted"
 check_eq "$(json 'd[0]["zeroes_verified"]' <<<"$doc")" True "verified"
 settle
-check_eq "$(mode "$a")" writesame "the rule has set it"
-check_eq "$(prop "$a" ZEROCAP_CLASS)/$(prop "$a" ZEROCAP_WANT_ZEROING_MODE)" fast/writesame "and the properties say it"
+timed check_eq "$(mode "$a")" writesame "the rule has set it"
+timed check_eq "$(prop "$a" ZEROCAP_CLASS)/$(prop "$a" ZEROCAP_WANT_ZEROING_MODE)" fast/writesame "and the properties say it"
 dd if=/dev/zero of="/dev/$a" bs=4k count=1 seek=1024 conv=notrunc status=none; settle # the close loses the mode, the event sets it
 wait_for 10 test "$(mode "$a")" = writesame
-check_eq "$(mode "$a")" writesame "after a close that makes the kernel forget it, the rule has set it again"
+timed check_eq "$(mode "$a")" writesame "after a close that makes the kernel forget it, the rule has set it again"
 echo 1 >"/sys/block/$a/device/rescan"
 check_eq "$(mode "$a")" "$own" "a rescan, of which udev hears nothing, loses it"
-check_exit 0 "check still says fast" zerocap check -q "/dev/$a" --require measured
+timed check_exit 0 "check still says fast" zerocap check -q "/dev/$a" --require measured
 check_exit 0 "tune apply mends it" zerocap tune apply "/dev/$a"
-check_eq "$(mode "$a")" writesame "it is set"
+timed check_eq "$(mode "$a")" writesame "it is set"
 check_exit 0 "a later test without --tune" zerocap measure "/dev/$a" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --max-seconds 20
 settle
-check_eq "$(mode "$a")/$(zerocap check "/dev/$a" >/dev/null; echo $?)" writesame/0 "keeps what is wanted"
+timed check_eq "$(mode "$a")/$(zerocap check "/dev/$a" >/dev/null; echo $?)" writesame/0 "keeps what is wanted"
 check_exit 0 "tune reset" zerocap tune reset "/dev/$a"
 check_eq "$(mode "$a")" "$own" "puts back what was found"
 
