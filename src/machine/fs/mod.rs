@@ -7,3 +7,4 @@ pub mod mounts;
 pub mod path_info;
 pub mod root;
 pub mod stamp;
+pub mod to_end;

@@ -6,6 +6,7 @@
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
 use crate::machine::port::child;
+use crate::machine::fs::to_end::{self, End, Stop};
 use crate::machine::port::errno_name;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -132,10 +133,9 @@ impl Root {
         if !FileType::from_raw_mode(stat.st_mode).is_file() {
             return None;
         }
-        let mut target = [0u8; 1024];
-        let length = rustix::io::read(&fd, &mut target).ok()?;
-        let target = std::str::from_utf8(target.get(..length)?).ok()?;
-        (target.starts_with("../") && !target.contains('\n') && length < 1024).then(|| target.to_owned())
+        let target = to_end::read(End::Nothing(1023), |chunk| rustix::io::read(&fd, chunk)).ok()?;
+        let target = String::from_utf8(target).ok()?;
+        (target.starts_with("../") && !target.contains('\n')).then_some(target)
     }
 
     fn open_plain(&self, relative: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
@@ -176,11 +176,20 @@ impl Root {
             Ok(fd) => fd,
             Err(e) => return Fact::Unknown(why(e)),
         };
-        let bytes = read_whole(&fd);
+        let bytes = read_whole(&fd, self.end_of(relative));
         if self.fleeting {
             let _ = fd.into_raw_fd();
         }
         bytes
+    }
+
+    /// What tells the end of a file: see [`to_end`]. Only of the running system is it known what a path leads to.
+    fn end_of(&self, relative: &str) -> End {
+        match relative.split('/').next() {
+            Some("sys") if self.is_system() => End::ShortRead(MAX_FILE),
+            Some("proc") if self.is_system() => End::Boundless,
+            _ => End::Nothing(MAX_FILE),
+        }
     }
 
     /// The text of an attribute: UTF-8, trailing NULs and white space trimmed, nothing else changed.
@@ -282,28 +291,20 @@ impl Root {
     }
 }
 
-/// The bytes of an open regular file of at most [`MAX_FILE`].
-fn read_whole(fd: &OwnedFd) -> Fact<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut chunk = [0u8; 4096];
-    loop {
-        match rustix::io::read(fd, &mut chunk) {
-            // Nothing, or much: only then it may be no regular file (a FIFO, a device node), and is asked.
-            Ok(n) if (n == 0 || n == chunk.len()) && bytes.is_empty() && !regular(fd) => {
-                return Fact::malformed("not a regular file");
-            }
-            Ok(0) => return Fact::Known(bytes),
-            Ok(n) if bytes.len() + n > MAX_FILE => return Fact::malformed(format!("longer than {MAX_FILE} bytes")),
-            Ok(n) => {
-                bytes.extend_from_slice(&chunk[..n]);
-                // A short read of a regular file or attribute is its end: one system call less.
-                if n < chunk.len() {
-                    return Fact::Known(bytes);
-                }
-            }
-            Err(Errno::INTR) => {}
-            Err(e) => return Fact::Unknown(why(e)),
-        }
+/// The bytes of an open regular file.
+fn read_whole(fd: &OwnedFd, end: End) -> Fact<Vec<u8>> {
+    // Nothing, or much, at the first read: only then it may be no regular file (a FIFO, a device node), and is asked.
+    let (mut first, mut odd) = (true, false);
+    let bytes = to_end::read(end, |chunk| {
+        let n = rustix::io::read(fd, &mut *chunk)?;
+        odd |= std::mem::take(&mut first) && (n == 0 || n == chunk.len()) && !regular(fd);
+        Ok(if odd { 0 } else { n })
+    });
+    match bytes {
+        _ if odd => Fact::malformed("not a regular file"),
+        Ok(bytes) => Fact::Known(bytes),
+        Err(Stop::TooLong(most)) => Fact::malformed(format!("longer than {most} bytes")),
+        Err(Stop::Os(e)) => Fact::Unknown(why(e)),
     }
 }
 
