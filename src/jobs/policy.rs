@@ -132,7 +132,7 @@ pub fn unpin(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result
     let identity = whom.identity()?;
     if !edit_pins(roots, |text| edit::unpin(text, &identity))? {
         let path = pins(roots).shown(PINS).display().to_string();
-        return Err(Error::Malformed { path, what: format!("{} is not pinned there", escape_str(&identity)) });
+        return Err(Error::Malformed { path, what: format!("{} is not pinned there", printable(identity)) });
     }
     whom.announce(roots, remark);
     Ok(())
@@ -227,5 +227,5 @@ pub fn wishes_of(rule: &Rule) -> Vec<String> {
     // A rule without conditions fits whatever it is asked about: resolving it alone gives its wishes.
     let alone = Rule { patterns: Vec::new(), ..rule.clone() };
     let (_, applied, _) = matcher::resolve(&[alone], &matcher::Subject::default());
-    applied.iter().map(|a| format!("{}={}", a.key, escape_str(&a.value))).collect()
+    applied.iter().map(|a| format!("{}={}", a.key, printable(a.value.clone()))).collect()
 }
