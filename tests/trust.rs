@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may panic.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Writes below a directory, making what is above.
@@ -62,4 +63,160 @@ fn an_odd_identity_fits_the_rule_that_it_is_copied_into() {
         let (_, table, _) = run(root.path(), state.path(), &["show", "-o", "IDENTITY"]);
         assert!(table.contains(identity), "{identity}: {table}");
     }
+}
+
+/// Everything below a directory, with its mode.
+fn modes(dir: &Path, found: &mut Vec<(PathBuf, bool, u32)>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let (path, meta) = entry.map(|e| (e.path(), e.metadata().unwrap())).unwrap();
+        found.push((path.clone(), meta.is_dir(), meta.permissions().mode() & 0o7777));
+        if meta.is_dir() {
+            modes(&path, found);
+        }
+    }
+}
+
+/// Runs one verb under a umask.
+fn under(umask: &str, root: &Path, state: &Path, words: &[&str]) -> (i32, String) {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("umask {umask}; exec \"$@\"")).arg("sh").arg(env!("CARGO_BIN_EXE_zerocap"));
+    command.args(words).arg("--root").arg(root).arg("--state").arg(state).env("ACTION", "change");
+    let output = command.output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn modes_are_the_same_whatever_the_umask() {
+    for umask in ["000", "022", "077", "0777"] {
+        let (root, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        machine(root.path(), b"naa.5000");
+        let kept = fs::read("tests/machines/synthetic-kept/etc/zerocap/devices/naa.5000000000000005.json").unwrap();
+        let verbs: [&[&str]; 7] = [
+            &["udev", "/dev/sda"],
+            &["policy", "pin", "sda", "none"],
+            &["udev", "/dev/sda"],
+            &["policy", "pin", "sda", "slow", "--why", "again"],
+            &["policy", "unpin", "sda"],
+            &["policy", "pin", "sda", "slow"],
+            &["policy", "forget", "sda"],
+        ];
+        for words in verbs {
+            if words[1] == "forget" {
+                put(state.path(), "etc/zerocap/devices/naa.5000.json", &kept);
+            }
+            let (code, said) = under(umask, root.path(), state.path(), words);
+            assert_eq!((code, said.as_str()), (0, ""), "umask {umask}: {words:?}");
+        }
+        let mut found = Vec::new();
+        modes(state.path(), &mut found);
+        let named = |end: &str| found.iter().any(|(p, ..)| p.ends_with(end));
+        assert!(named("policy.d/99-pins.toml") && named("run/zerocap/8:0.json") && named("lock/pins"), "{found:?}");
+        for (path, directory, mode) in found {
+            let lock = path.parent().is_some_and(|p| p.ends_with("run/zerocap/lock"));
+            let wanted = if directory {
+                0o755
+            } else if lock {
+                0o600
+            } else {
+                0o644
+            };
+            assert_eq!(mode, wanted, "umask {umask}: {}: {mode:o}", path.display());
+        }
+        // Everybody answers from the same rules.
+        let (_, told, _) = run(root.path(), state.path(), &["policy", "test", "sda"]);
+        assert!(told.contains("99-pins.toml"), "{told}");
+        // A recording is the caller's own: the umask may take from it, and nobody else may write it.
+        if umask != "0777" {
+            let to = tempfile::tempdir().unwrap();
+            let dir = to.path().join("recording");
+            assert_eq!(under(umask, root.path(), state.path(), &["record", "sda", dir.to_str().unwrap()]).0, 0);
+            let mut found = Vec::new();
+            modes(to.path(), &mut found);
+            let mask = u32::from_str_radix(umask, 8).unwrap();
+            for (path, directory, mode) in found {
+                let wanted = if directory { 0o755 } else { 0o644 } & !mask;
+                assert_eq!(mode, wanted, "umask {umask}: {}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_others_may_write_is_refused_and_named() {
+    let kept = fs::read("tests/machines/synthetic-kept/etc/zerocap/devices/naa.5000000000000005.json").unwrap();
+    let rule = "[[rule]]\nclass = \"slow\"\n";
+    for (bad, mode) in [
+        ("etc/zerocap/devices/naa.5000000000000005.json", 0o666),
+        ("etc/zerocap/devices", 0o777),
+        ("etc/zerocap", 0o775),
+        ("etc/zerocap/policy.d/50-mine.toml", 0o646),
+        ("etc/zerocap/policy.d", 0o1777),
+        ("var/lib/zerocap/intent/naa.5000000000000005", 0o666),
+        ("run/zerocap/intent/8:0", 0o666),
+    ] {
+        let (root, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        machine(root.path(), b"naa.5000000000000005");
+        put(state.path(), "etc/zerocap/devices/naa.5000000000000005.json", &kept);
+        put(state.path(), "etc/zerocap/policy.d/50-mine.toml", rule);
+        if bad.contains("intent") {
+            put(
+                state.path(),
+                bad,
+                r#"{"device":"sda","boot_id":null,"pid":1,"left_behind":null,"at":"x","identity":null}"#,
+            );
+        }
+        let show = || {
+            let (_, shown, told) = run(root.path(), state.path(), &["show", "--json", "sda"]);
+            let documents: serde_json::Value = serde_json::from_str(&shown).unwrap();
+            (
+                documents[0]["class"].as_str().unwrap().to_owned(),
+                format!("{told}{}{}", documents[0]["reason"], documents[0]["findings"]),
+            )
+        };
+        // All is believed while it is root's (here: the caller's own): a rule pins the class.
+        if !bad.contains("intent") {
+            assert_eq!(show().0, "slow", "{bad}");
+        }
+        fs::set_permissions(state.path().join(bad), fs::Permissions::from_mode(mode)).unwrap();
+        if bad.contains("policy.d") {
+            let (class, told) = show();
+            assert_ne!(class, "slow", "{bad}: the rule is not used");
+            assert!(told.contains(bad) && told.contains("others may write it"), "{bad}: {told}");
+            if bad.ends_with(".d") {
+                let (code, _, error) = run(root.path(), state.path(), &["policy", "pin", "sda", "fast"]);
+                assert!(code == 1 && error.contains("others may write it"), "{error}");
+            }
+            continue;
+        }
+        fs::remove_file(state.path().join("etc/zerocap/policy.d/50-mine.toml")).unwrap();
+        if bad.starts_with("run/") {
+            // A forged word of an open test costs nothing but that the queue is left alone.
+            let out = Command::new(env!("CARGO_BIN_EXE_zerocap"))
+                .args(["udev", "/dev/sda", "--root"])
+                .arg(root.path())
+                .arg("--state")
+                .arg(state.path())
+                .env("ACTION", "change")
+                .output()
+                .unwrap();
+            assert!(out.status.success());
+            continue;
+        }
+        let (class, told) = show();
+        assert_eq!(class, "unknown", "{bad}: {told}");
+        assert!(told.contains(bad) && told.contains("others may write it"), "{bad}: {told}");
+    }
+}
+
+#[test]
+fn a_recorded_machine_is_input_whoever_owns_it() {
+    let root = tempfile::tempdir().unwrap();
+    machine(root.path(), b"naa.5000");
+    put(root.path(), "etc/zerocap/policy.d/50-mine.toml", "[[rule]]\nclass = \"slow\"\n");
+    let mode = |path: &str| fs::set_permissions(root.path().join(path), fs::Permissions::from_mode(0o777)).unwrap();
+    ["etc/zerocap", "etc/zerocap/policy.d", "etc/zerocap/policy.d/50-mine.toml"].into_iter().for_each(mode);
+    let out = Command::new(env!("CARGO_BIN_EXE_zerocap")).args(["show", "sda", "--root"]).arg(root.path()).output();
+    let out = out.unwrap();
+    assert!(String::from_utf8_lossy(&out.stdout).starts_with("sda zeroes slowly: pinned by"), "{out:?}");
+    assert!(out.stderr.is_empty(), "{out:?}");
 }

@@ -24,7 +24,7 @@ struct Files {
 }
 
 fn files(roots: &Roots) -> Files {
-    let dirs = DIRS.map(|below| LiveDurable::new(roots.state.join(below), 0o644));
+    let dirs = DIRS.map(|below| roots.lasting(roots.state.join(below), 0o644));
     let mut problems = Vec::new();
     let names = dirs.each_ref().map(|dir| {
         dir.list().unwrap_or_else(|e| {
@@ -119,7 +119,7 @@ struct Remembered {
 }
 
 fn remembered(roots: &Roots) -> LiveDurable {
-    LiveDurable::volatile(roots.run().join("policy"), 0o644)
+    roots.volatile(roots.run().join("policy"), 0o644)
 }
 
 /// As [`of`], for an event: where there are many rules, what they came to is remembered in `/run/zerocap/policy` until a

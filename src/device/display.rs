@@ -89,7 +89,9 @@ mod tests {
     #[test]
     fn whole_categories_are_escaped() {
         // A mark of Arabic, a soft hyphen and a tag were let through by a list of code points.
-        for c in ['\u{61c}', '\u{ad}', '\u{e0041}', '\u{9b}', '\u{180e}', '\u{2028}', '\u{2029}', '\u{feff}', '\u{e000}'] {
+        for c in
+            ['\u{61c}', '\u{ad}', '\u{e0041}', '\u{9b}', '\u{180e}', '\u{2028}', '\u{2029}', '\u{feff}', '\u{e000}']
+        {
             let text = format!("a{c}b");
             assert!(is_deceptive(c) && !escape_str(&text).contains(c), "U+{:04X}", u32::from(c));
             assert!(escape_str(&text).starts_with("a\\x"), "U+{:04X}", u32::from(c));

@@ -182,7 +182,7 @@ pub fn known(roots: &Roots, facts: &Facts, thin_ok: bool) -> Result<Known> {
 
 /// Where temporary partitions are noted; they do not outlive the boot, nor do the notes.
 pub fn ledger(roots: &Roots) -> LiveDurable {
-    LiveDurable::volatile(roots.run().join("temporary"), 0o600)
+    roots.volatile(roots.run().join("temporary"), 0o600)
 }
 
 /// Takes the temporary partition away. A partition that a child still holds stays, and is named.

@@ -90,7 +90,7 @@ impl Whom {
 }
 
 fn pins(roots: &Roots) -> LiveDurable {
-    LiveDurable::new(roots.state.join("etc/zerocap/policy.d"), 0o644)
+    roots.lasting(roots.state.join("etc/zerocap/policy.d"), 0o644)
 }
 
 /// Changes the file of the pins durably, under the lock. `change` gives the new text, `None` for no change.
@@ -158,7 +158,7 @@ pub fn forget(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Resul
 
 /// The kept file of an identity, by what stands in it: a long identity is not its own file name.
 fn by_identity(roots: &Roots, text: &str) -> Result<(LiveDurable, String)> {
-    let files = LiveDurable::new(roots.devices(), 0o644);
+    let files = roots.lasting(roots.devices(), 0o644);
     for name in files.list()? {
         let tree: Option<serde_json::Value> = files.read(&name)?.and_then(|b| serde_json::from_slice(&b).ok());
         let fits = tree.as_ref().and_then(|t| t["identity"].as_str()) == Some(text);
@@ -184,7 +184,7 @@ pub fn test(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<
 pub fn list(roots: &Roots) -> Result<Listed> {
     let (rules, mut problems) = policies::rules(roots);
     problems.extend(matcher::check(&rules));
-    let files = LiveDurable::new(roots.devices(), 0o644);
+    let files = roots.lasting(roots.devices(), 0o644);
     let mut kept = Vec::new();
     for name in files.list()? {
         let said = measurements::listed(&files, &name).map(|m| {

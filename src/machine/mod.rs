@@ -11,6 +11,7 @@ pub mod sys;
 pub mod udev;
 
 use crate::error::Result;
+use crate::machine::fs::durable::LiveDurable;
 use crate::machine::port::child::ChildPort;
 use crate::machine::port::recorded::RecordedPort;
 use crate::machine::port::Port;
@@ -46,6 +47,21 @@ impl Roots {
     /// Whether commands and acts reach real devices.
     pub fn is_live(&self) -> bool {
         self.system.is_system()
+    }
+
+    /// Whether the state is a part of a recorded machine: input, whose owner and modes say nothing.
+    fn state_is_recorded(&self) -> bool {
+        !self.is_live() && self.state == self.system.path()
+    }
+
+    /// Files of this program that must survive, in a directory below the root of state; `mode` are those of new files.
+    pub fn lasting(&self, dir: impl Into<PathBuf>, mode: u32) -> LiveDurable {
+        LiveDurable::new(dir, mode).recorded(self.state_is_recorded())
+    }
+
+    /// The same below `/run`.
+    pub fn volatile(&self, dir: impl Into<PathBuf>, mode: u32) -> LiveDurable {
+        LiveDurable::volatile(dir, mode).recorded(self.state_is_recorded())
     }
 
     /// `/etc/zerocap/devices`: kept measurements.

@@ -14,12 +14,8 @@ use serde_json::Value;
 /// identity nor a number.
 pub(crate) fn place(roots: &Roots, facts: &Facts) -> Option<(LiveDurable, String)> {
     match (&facts.names.identity, facts.device.devnum) {
-        (Some(identity), _) => {
-            Some((LiveDurable::new(roots.devices(), 0o644), format!("{}.json", identity.file_name())))
-        }
-        (None, Some(devnum)) => {
-            Some((LiveDurable::volatile(roots.run().join("kept"), 0o644), format!("{devnum}.json")))
-        }
+        (Some(identity), _) => Some((roots.lasting(roots.devices(), 0o644), format!("{}.json", identity.file_name()))),
+        (None, Some(devnum)) => Some((roots.volatile(roots.run().join("kept"), 0o644), format!("{devnum}.json"))),
         (None, None) => None,
     }
 }

@@ -98,7 +98,8 @@ pub fn partitions(root: &Root, device: &Device) -> Fact<Vec<Partition>> {
         match partition(root, device, name) {
             Fact::Known(partition) => found.push(partition),
             // The boot parts of an MMC card are directories of the card, and no partitions.
-            Fact::Unknown(_) if root.number(&device.attr(&format!("{name}/partition"))).why() == Some(&Why::Absent) => {}
+            Fact::Unknown(_) if root.number(&device.attr(&format!("{name}/partition"))).why() == Some(&Why::Absent) => {
+            }
             Fact::Unknown(why) => return Fact::Unknown(why),
         }
     }

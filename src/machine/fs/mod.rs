@@ -4,6 +4,7 @@ pub mod durable;
 pub mod location;
 pub mod lock;
 pub mod mounts;
+pub mod owner;
 pub mod path_info;
 pub mod root;
 pub mod stamp;

@@ -5,8 +5,8 @@
 
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
-use crate::machine::port::child;
 use crate::machine::fs::to_end::{self, End, Stop};
+use crate::machine::port::child;
 use crate::machine::port::errno_name;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -183,11 +183,11 @@ impl Root {
         bytes
     }
 
-    /// What tells the end of a file: see [`to_end`]. Only of the running system is it known what a path leads to.
+    /// What tells the end of a file: see [`to_end`].
     fn end_of(&self, relative: &str) -> End {
-        match relative.split('/').next() {
-            Some("sys") if self.is_system() => End::ShortRead(MAX_FILE),
-            Some("proc") if self.is_system() => End::Boundless,
+        match relative {
+            p if p.starts_with("sys/") || p.starts_with("proc/sys/") => End::ShortRead(MAX_FILE),
+            p if p.starts_with("proc/") && self.is_system() => End::Boundless,
             _ => End::Nothing(MAX_FILE),
         }
     }

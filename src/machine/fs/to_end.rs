@@ -2,7 +2,7 @@
 //!
 //! A seq_file of procfs gives a part at each read, however much is asked for (fieldguide 13), and so may a network file
 //! system: taking a short read for the end once made a mounted disk "not mounted". The one exception is an attribute of
-//! sysfs, which the kernel hands over whole, and of which an event reads dozens.
+//! sysfs or a sysctl (or a recording of one), which the kernel hands over whole, and of which an event reads dozens.
 
 use rustix::io::Errno;
 
@@ -12,7 +12,7 @@ const CHUNK: usize = 4096;
 /// What the end is known by, and how much is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// A short read, of an attribute of sysfs; of at most so many bytes.
+    /// A short read, of an attribute of sysfs or a sysctl; of at most so many bytes.
     ShortRead(usize),
     /// A read of nothing; of at most so many bytes.
     Nothing(usize),
