@@ -220,3 +220,25 @@ fn a_recorded_machine_is_input_whoever_owns_it() {
     assert!(String::from_utf8_lossy(&out.stdout).starts_with("sda zeroes slowly: pinned by"), "{out:?}");
     assert!(out.stderr.is_empty(), "{out:?}");
 }
+
+#[test]
+fn what_was_published_goes_with_the_file_of_a_loop() {
+    let (root, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for (file, text) in [("dev", "7:0"), ("size", "2048"), ("diskseq", "5"), ("queue/write_zeroes_max_bytes", "0")] {
+        put(root.path(), &format!("sys/block/loop0/{file}"), format!("{text}\n"));
+    }
+    put(root.path(), "proc/sys/kernel/osrelease", "6.17.0\n");
+    for kept in ["kept/7:0.json", "set/7:0", "policy/7:0", "stuck/loop0", "kept/7:1.json"] {
+        put(state.path(), &format!("run/zerocap/{kept}"), "{}");
+    }
+    let event = || under("022", root.path(), state.path(), &["udev", "/dev/loop0"]);
+    event();
+    assert!(state.path().join("run/zerocap/7:0.json").is_file());
+    // `losetup -d`: a change event, and nothing behind the number.
+    put(root.path(), "sys/block/loop0/size", "0\n");
+    assert_eq!(event(), (0, String::new()));
+    let mut found = Vec::new();
+    modes(&state.path().join("run"), &mut found);
+    let files: Vec<_> = found.iter().filter(|(_, directory, _)| !directory).map(|(p, ..)| p.file_name()).collect();
+    assert_eq!(files, [Some(std::ffi::OsStr::new("7:1.json"))], "what is kept of another number stays");
+}

@@ -6,7 +6,9 @@ pub mod fs;
 pub mod interrupt;
 pub mod io;
 pub mod port;
+pub mod process;
 pub mod simulated;
+pub mod stuck;
 pub mod sys;
 pub mod udev;
 
@@ -15,8 +17,14 @@ use crate::machine::fs::durable::LiveDurable;
 use crate::machine::port::child::ChildPort;
 use crate::machine::port::recorded::RecordedPort;
 use crate::machine::port::Port;
-use crate::units::Nanos;
+use crate::machine::stuck::Stuck;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Deadline for a question: the kernel's own timeouts are 30 s (SG_IO) and 60 s (NVMe admin), after which it answers.
+const ASK_DEADLINE: Duration = Duration::from_secs(75);
+/// The same at an event, for which udevd waits, and everything behind it.
+const EVENT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Where things lie: the system that is read, and the state that is kept.
 #[derive(Debug)]
@@ -37,8 +45,16 @@ impl Roots {
     /// The port for questions: a child process for the running system, the recorded replies otherwise.
     pub fn port(&self) -> Box<dyn Port + '_> {
         if self.is_live() {
-            // The deadline is that of acts, of which this port gets none.
-            Box::new(ChildPort::new(Nanos::from_secs(60)))
+            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), ASK_DEADLINE))
+        } else {
+            Box::new(RecordedPort::new(&self.system))
+        }
+    }
+
+    /// The same at an event, which must not wait for as long as the kernel would.
+    pub fn port_at_event(&self) -> Box<dyn Port + '_> {
+        if self.is_live() {
+            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), EVENT_DEADLINE))
         } else {
             Box::new(RecordedPort::new(&self.system))
         }

@@ -1,6 +1,7 @@
 //! Files: those of a system that is read below a root, and those of our own that must survive.
 
 pub mod durable;
+pub mod guard;
 pub mod location;
 pub mod lock;
 pub mod mounts;

@@ -5,9 +5,10 @@
 
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
+use crate::machine::fs::guard::{Guard, When};
 use crate::machine::fs::to_end::{self, End, Stop};
-use crate::machine::port::child;
 use crate::machine::port::errno_name;
+use crate::machine::stuck::Stuck;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
@@ -25,7 +26,7 @@ const MAX_TEXT_LINKS: usize = 16;
 pub struct Root {
     dir: OwnedFd,
     path: PathBuf,
-    guard: Option<RefCell<child::Reader>>,
+    guard: Option<RefCell<Guard>>,
     trail: Option<RefCell<Vec<Note>>>,
     /// For a process that ends right after: descriptors are left for its end to close, a third of the calls of a read.
     fleeting: bool,
@@ -52,13 +53,18 @@ impl Root {
         Ok(Root { dir, path: path.to_owned(), guard: None, trail: None, fleeting: false })
     }
 
-    /// Has the queue files of the running system read in a child with a deadline: such a read blocks while a limit is
-    /// written to a queue whose device does not answer (fieldguide 12). No effect on a recorded machine.
-    pub fn guarded(mut self) -> Root {
+    /// Has the queue files of the running system read in a child with a deadline, where the [`Guard`] finds that they may
+    /// not come; `run` is where devices that did not answer are remembered. No effect on a recorded machine.
+    pub fn guarded(mut self, when: When, run: &Path) -> Root {
         if self.is_system() {
-            self.guard = Some(RefCell::new(child::Reader::default()));
+            self.guard = Some(RefCell::new(Guard::new(when, Stuck::below(run))));
         }
         self
+    }
+
+    /// Whether a queue file of any device did not come by the deadline.
+    pub fn timed_out(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.borrow().timed_out())
     }
 
     /// Has every reading noted, for the recorder; see [`Root::trail`].
@@ -162,10 +168,8 @@ impl Root {
 
     /// The bytes of a regular file of at most [`MAX_FILE`].
     pub fn read(&self, relative: &str) -> Fact<Vec<u8>> {
-        let bytes = match &self.guard {
-            Some(guard) if relative.contains("/queue/") => guard.borrow_mut().read(relative),
-            _ => self.read_here(relative),
-        };
+        let guarded = self.guard.as_ref().and_then(|g| g.borrow_mut().read(relative, |path| self.read_here(path)));
+        let bytes = guarded.unwrap_or_else(|| self.read_here(relative));
         self.note(|| Note::Read(relative.to_owned(), bytes.clone()));
         bytes
     }
