@@ -59,6 +59,13 @@ fn each(files: &Files) -> (Vec<(String, Vec<format::Rule>)>, Vec<String>) {
         match dir.read(name).map(|bytes| bytes.map(String::from_utf8)) {
             Ok(Some(Ok(text))) => {
                 let (more, wrong) = format::parse(&shown, &text);
+                if more.len() > MOST_RULES {
+                    unused(&format!(
+                        "{shown}: {} rules, and more than {MOST_RULES} are too many for events",
+                        more.len()
+                    ));
+                    continue;
+                }
                 rules.push((format!("{}/{name}", DIRS[*below]), more));
                 problems.extend(wrong);
             }
@@ -106,6 +113,9 @@ pub fn subject<'a>(facts: &'a Facts, node: &'a str) -> Subject<'a> {
         identity: names.identity.as_ref().map(|i| i.as_str()),
     }
 }
+
+/// The most rules of one file: the first event of each device after a change reads them all, while udevd waits.
+const MOST_RULES: usize = 10_000;
 
 /// Rules of so many bytes in all are read quicker than what they came to is looked up.
 const FEW: u64 = 8 * 1024;

@@ -15,8 +15,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The most that is read of a kept file, in bytes; a journal is larger and read through [`Durable::part`].
-const MAX_KEPT: u64 = 16 << 20;
+/// The most that is read of a kept file or a file of rules, in bytes: a hundred times what any has. A journal is larger and
+/// read through [`Durable::part`].
+const MAX_KEPT: u64 = 2 << 20;
 
 /// A directory of files that must survive.
 pub trait Durable {
@@ -205,12 +206,16 @@ fn sync_dir(dir: &Path) -> Result<()> {
 impl Durable for LiveDurable {
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some((file, length)) = self.opened(name)? else { return Ok(None) };
-        let failed = |e| Error::file(self.shown(name), "read", e);
+        let failed = |e: std::io::Error| Error::file(self.shown(name), "read", e);
+        let too_long = || failed(std::io::Error::other(format!("longer than {} MiB", MAX_KEPT >> 20)));
+        if length > MAX_KEPT {
+            return Err(too_long());
+        }
         // All of it by one read: an event counts its calls.
-        let mut bytes = Vec::with_capacity(length.min(MAX_KEPT) as usize + 1);
+        let mut bytes = Vec::with_capacity(length as usize + 1);
         file.take(MAX_KEPT + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > MAX_KEPT {
-            return Err(failed(std::io::Error::other(format!("longer than {} MiB", MAX_KEPT >> 20))));
+            return Err(too_long());
         }
         Ok(Some(bytes))
     }
