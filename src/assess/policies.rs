@@ -24,7 +24,7 @@ struct Files {
 }
 
 fn files(roots: &Roots) -> Files {
-    let dirs = DIRS.map(|below| LiveDurable::new(roots.state.join(below), 0o644));
+    let dirs = DIRS.map(|below| roots.lasting(roots.state.join(below), 0o644));
     let mut problems = Vec::new();
     let names = dirs.each_ref().map(|dir| {
         dir.list().unwrap_or_else(|e| {
@@ -59,6 +59,13 @@ fn each(files: &Files) -> (Vec<(String, Vec<format::Rule>)>, Vec<String>) {
         match dir.read(name).map(|bytes| bytes.map(String::from_utf8)) {
             Ok(Some(Ok(text))) => {
                 let (more, wrong) = format::parse(&shown, &text);
+                if more.len() > MOST_RULES {
+                    unused(&format!(
+                        "{shown}: {} rules, and more than {MOST_RULES} are too many for events",
+                        more.len()
+                    ));
+                    continue;
+                }
                 rules.push((format!("{}/{name}", DIRS[*below]), more));
                 problems.extend(wrong);
             }
@@ -107,6 +114,9 @@ pub fn subject<'a>(facts: &'a Facts, node: &'a str) -> Subject<'a> {
     }
 }
 
+/// The most rules of one file: the first event of each device after a change reads them all, while udevd waits.
+const MOST_RULES: usize = 10_000;
+
 /// Rules of so many bytes in all are read quicker than what they came to is looked up.
 const FEW: u64 = 8 * 1024;
 
@@ -119,7 +129,7 @@ struct Remembered {
 }
 
 fn remembered(roots: &Roots) -> LiveDurable {
-    LiveDurable::volatile(roots.run().join("policy"), 0o644)
+    roots.volatile(roots.run().join("policy"), 0o644)
 }
 
 /// As [`of`], for an event: where there are many rules, what they came to is remembered in `/run/zerocap/policy` until a

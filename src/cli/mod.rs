@@ -16,6 +16,7 @@ pub mod tune;
 
 use crate::error::{exit, Error, Result};
 use crate::jobs::udev_event;
+use crate::machine::fs::guard::When;
 use crate::machine::Roots;
 use clap::{Args, Parser, Subcommand};
 use std::io::Write;
@@ -97,7 +98,8 @@ fn verb(cli: &Cli) -> Result<u8> {
     }
     let roots = Roots::new(cli.places.root.as_deref(), cli.places.state.as_deref())?;
     // Queue files of the running system are read in a child with a deadline.
-    let roots = Roots { system: roots.system.guarded(), state: roots.state };
+    let run = roots.run();
+    let roots = Roots { system: roots.system.guarded(When::Always, &run), state: roots.state };
     match &cli.verb {
         Verb::Show(v) => v.run(&roots),
         Verb::Probe(v) => v.run(&roots),

@@ -1,7 +1,7 @@
 //! `zerocap policy`.
 
 use crate::cli::{complain, print, remark};
-use crate::device::display::escape_str;
+use crate::device::display::{escape_str, printable};
 use crate::error::{exit, Error, Result};
 use crate::jobs::policy::{self, Listed, Tested};
 use crate::machine::Roots;
@@ -114,7 +114,7 @@ fn list(listed: &Listed) -> String {
     for rule in &listed.rules {
         let conditions = rule.patterns.iter().map(|p| {
             let key = p.key.as_str();
-            format!("{key}={}", escape_str(&p.text))
+            format!("{key}={}", printable(p.text.clone()))
         });
         let on: Vec<String> = conditions.collect();
         let on = if on.is_empty() { "every device".to_owned() } else { on.join(" ") };
@@ -137,7 +137,7 @@ fn test(tested: &Tested) -> String {
     }
     for wish in &tested.applied {
         let why = wish.why.as_deref().map_or_else(String::new, |w| format!(" ({})", escape_str(w)));
-        let _ = writeln!(text, "  {} = {}  by {}{why}", wish.key, escape_str(&wish.value), wish.from);
+        let _ = writeln!(text, "  {} = {}  by {}{why}", wish.key, printable(wish.value.clone()), wish.from);
     }
     text
 }

@@ -2,18 +2,33 @@
 //!
 //! Decides escaping only; quoting for udev and JSON stands with those outputs.
 
-/// Bytes from a device as printable text: valid UTF-8 without control characters stays, every other byte becomes `\xNN`,
-/// and a backslash is doubled so that the escape cannot be forged.
+use unicode_properties::{GeneralCategory as Category, UnicodeGeneralCategory};
+
+/// Whether a terminal or a reader could be made to show something else by this character: control characters, marks that
+/// change direction or are not seen, private ones, surrogates, line and paragraph separators. Whole categories of Unicode
+/// (Cc, Cf, Co, Cs, Zl, Zp), since a list of the known ones is never whole.
+pub fn is_deceptive(c: char) -> bool {
+    !matches!(c, ' '..='~')
+        && matches!(
+            c.general_category(),
+            Category::Control
+                | Category::Format
+                | Category::PrivateUse
+                | Category::Surrogate
+                | Category::LineSeparator
+                | Category::ParagraphSeparator
+        )
+}
+
+/// Bytes from a device as printable text: valid UTF-8 without [deceptive](is_deceptive) characters stays, every other byte
+/// becomes `\xNN`, and a backslash is doubled so that the escape cannot be forged.
 pub fn escape(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             match c {
                 '\\' => out.push_str("\\\\"),
-                // Bidirectional overrides and zero-width characters can make a terminal show another text.
-                c if c.is_control()
-                    || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}') =>
-                {
+                c if is_deceptive(c) => {
                     let mut buf = [0; 4];
                     for b in c.encode_utf8(&mut buf).bytes() {
                         push_hex(&mut out, b);
@@ -69,5 +84,25 @@ mod tests {
         assert_eq!(escape(b"a\nb\x1b[0m\xff\\x"), "a\\x0ab\\x1b[0m\\xff\\\\x");
         assert_eq!(escape("naïve\u{202e}x".as_bytes()), "naïve\\xe2\\x80\\xaex");
         assert_eq!(hex(&[0, 0xab]), "00ab");
+    }
+
+    #[test]
+    fn whole_categories_are_escaped() {
+        // A mark of Arabic, a soft hyphen and a tag were let through by a list of code points.
+        for c in
+            ['\u{61c}', '\u{ad}', '\u{e0041}', '\u{9b}', '\u{180e}', '\u{2028}', '\u{2029}', '\u{feff}', '\u{e000}']
+        {
+            let text = format!("a{c}b");
+            assert!(is_deceptive(c) && !escape_str(&text).contains(c), "U+{:04X}", u32::from(c));
+            assert!(escape_str(&text).starts_with("a\\x"), "U+{:04X}", u32::from(c));
+            assert_eq!(printable(text.clone()), escape_str(&text));
+        }
+        for c in ['é', 'я', '中', 'ا', '🙂', '\u{a0}', '\u{301}', '~', ' '] {
+            assert!(!is_deceptive(c), "U+{:04X}", u32::from(c));
+            assert_eq!(escape_str(&c.to_string()), c.to_string());
+        }
+        // As many as Unicode has at least: 65 control characters, 6400 and two planes of private ones.
+        let all = (0..=0x10_ffffu32).filter_map(char::from_u32).filter(|c| is_deceptive(*c)).count();
+        assert!(all > 65 + 6400 + 2 * 65_000 + 160, "{all}");
     }
 }

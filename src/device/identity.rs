@@ -84,7 +84,8 @@ impl Identity {
 
 impl std::fmt::Display for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&display::escape_str(&self.0))
+        // What sysfs gave is escaped where it is read: a second time would make a text that no rule fits.
+        f.write_str(&display::printable(self.0.clone()))
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::assess::{policies, stack_members};
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
+use crate::fact::{Fact, Why};
 use crate::facts::{self, Depth, Facts};
 use crate::jobs::find;
 use crate::machine::block::devices;
@@ -143,7 +144,7 @@ fn keep(roots: &Roots, facts: &Facts, prepared: &Prepared, outcome: &Outcome, co
 fn published(roots: &Roots, facts: &Facts, listener: &mut dyn Listener) -> Result<Answer> {
     let mut remark = |text: &str| listener.remark(text);
     let document = published::with_event(roots, &facts.device, &mut remark)?;
-    for partition in devices::partitions(&roots.system, &facts.device) {
+    for partition in devices::partitions(&roots.system, &facts.device).known().into_iter().flatten() {
         if let Err(e) = udev::send_change(&partition.as_device(&facts.device)) {
             remark(&e.to_string());
         }
@@ -169,8 +170,9 @@ fn refuse_by_policy(facts: &Facts, policy: &Policy) -> Result<()> {
 /// What the proof must know besides what it checks itself.
 pub fn known(roots: &Roots, facts: &Facts, thin_ok: bool) -> Result<Known> {
     Ok(Known {
-        zoned: facts.queue.zoned.known().is_some_and(|z| z != "none"),
-        read_only: facts.names.read_only.is(true),
+        // Kernels before 4.10 know no zones; else what is not known counts as what would refuse.
+        zoned: !matches!(&facts.queue.zoned, Fact::Unknown(Why::Absent)) && !facts.queue.zoned.is("none".to_owned()),
+        read_only: !facts.names.read_only.is(false),
         thin: stack_members::thin(roots, facts),
         same_identity: crate::assess::same_identity(roots, facts)?,
         thin_ok,
@@ -180,7 +182,7 @@ pub fn known(roots: &Roots, facts: &Facts, thin_ok: bool) -> Result<Known> {
 
 /// Where temporary partitions are noted; they do not outlive the boot, nor do the notes.
 pub fn ledger(roots: &Roots) -> LiveDurable {
-    LiveDurable::volatile(roots.run().join("temporary"), 0o600)
+    roots.volatile(roots.run().join("temporary"), 0o600)
 }
 
 /// Takes the temporary partition away. A partition that a child still holds stays, and is named.

@@ -90,7 +90,7 @@ impl Whom {
 }
 
 fn pins(roots: &Roots) -> LiveDurable {
-    LiveDurable::new(roots.state.join("etc/zerocap/policy.d"), 0o644)
+    roots.lasting(roots.state.join("etc/zerocap/policy.d"), 0o644)
 }
 
 /// Changes the file of the pins durably, under the lock. `change` gives the new text, `None` for no change.
@@ -132,7 +132,7 @@ pub fn unpin(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result
     let identity = whom.identity()?;
     if !edit_pins(roots, |text| edit::unpin(text, &identity))? {
         let path = pins(roots).shown(PINS).display().to_string();
-        return Err(Error::Malformed { path, what: format!("{} is not pinned there", escape_str(&identity)) });
+        return Err(Error::Malformed { path, what: format!("{} is not pinned there", printable(identity)) });
     }
     whom.announce(roots, remark);
     Ok(())
@@ -158,7 +158,7 @@ pub fn forget(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Resul
 
 /// The kept file of an identity, by what stands in it: a long identity is not its own file name.
 fn by_identity(roots: &Roots, text: &str) -> Result<(LiveDurable, String)> {
-    let files = LiveDurable::new(roots.devices(), 0o644);
+    let files = roots.lasting(roots.devices(), 0o644);
     for name in files.list()? {
         let tree: Option<serde_json::Value> = files.read(&name)?.and_then(|b| serde_json::from_slice(&b).ok());
         let fits = tree.as_ref().and_then(|t| t["identity"].as_str()) == Some(text);
@@ -184,7 +184,7 @@ pub fn test(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<
 pub fn list(roots: &Roots) -> Result<Listed> {
     let (rules, mut problems) = policies::rules(roots);
     problems.extend(matcher::check(&rules));
-    let files = LiveDurable::new(roots.devices(), 0o644);
+    let files = roots.lasting(roots.devices(), 0o644);
     let mut kept = Vec::new();
     for name in files.list()? {
         let said = measurements::listed(&files, &name).map(|m| {
@@ -227,5 +227,5 @@ pub fn wishes_of(rule: &Rule) -> Vec<String> {
     // A rule without conditions fits whatever it is asked about: resolving it alone gives its wishes.
     let alone = Rule { patterns: Vec::new(), ..rule.clone() };
     let (_, applied, _) = matcher::resolve(&[alone], &matcher::Subject::default());
-    applied.iter().map(|a| format!("{}={}", a.key, escape_str(&a.value))).collect()
+    applied.iter().map(|a| format!("{}={}", a.key, printable(a.value.clone()))).collect()
 }

@@ -12,6 +12,7 @@ use crate::jobs::find;
 use crate::jobs::show;
 use crate::machine::block::devices;
 use crate::machine::clock;
+use crate::machine::fs::guard::When;
 use crate::machine::fs::mounts::MOUNTINFO;
 use crate::machine::fs::root::{Note, Root};
 use crate::machine::port::recorder::{must_be_empty, NotingPort, Tree};
@@ -56,7 +57,7 @@ pub fn run(roots: &Roots, typed: &str, dir: &Path, with_serials: bool) -> Result
     let device = find::named(roots, typed)?;
     must_be_empty(dir)?;
     let source = Root::open(roots.system.path())?;
-    let noting = Root::open(roots.system.path())?.guarded().noting();
+    let noting = Root::open(roots.system.path())?.guarded(When::Always, &roots.run()).noting();
     let tee = Roots { system: noting, state: roots.state.clone() };
     let mut port = NotingPort::new(tee.port());
     let mut tree = Tree::default();

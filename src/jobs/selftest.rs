@@ -9,6 +9,7 @@ use crate::jobs::measure::{self, Answer, Request};
 use crate::jobs::udev_event::{self, Event};
 use crate::machine::block::loop_device;
 use crate::machine::fs::durable::SimulatedDurable;
+use crate::machine::fs::guard::When;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::pattern;
 use crate::machine::simulated::disk::{self, Shared, SimulatedHold};
@@ -74,7 +75,8 @@ fn on_loop() -> Result<Vec<Step>> {
 fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
     let before = content();
     let device = loop_device::attach(&dir.join("disk"), &before)?;
-    let roots = Roots { system: Roots::new(None, None)?.system.guarded(), state: dir.join("state") };
+    let mut roots = Roots::new(None, Some(&dir.join("state")))?;
+    roots.system = roots.system.guarded(When::Always, &dir.join("state/run/zerocap"));
     let mut steps = vec![(format!("a throw-away loop device is attached: {}", device.node), true)];
     let request = Request {
         device: device.node.clone(),

@@ -6,17 +6,19 @@
 use crate::assess::policies;
 use crate::assess::{self, Picture};
 use crate::device::display::escape_str;
-use crate::device::Devnum;
+use crate::device::{Device, Devnum, Kind};
+use crate::error::Result;
 use crate::facts::Depth;
 use crate::jobs::measure_auto;
 use crate::machine::block::devices;
-use crate::machine::port::live::LivePort;
-use crate::machine::port::recorded::RecordedPort;
-use crate::machine::port::Port;
+use crate::machine::fs::guard::When;
+use crate::machine::fs::root::Root;
+use crate::machine::stuck::Stuck;
 use crate::machine::Roots;
 use crate::output::properties;
 use crate::store::applied_tunables;
 use crate::store::intents::Intents;
+use crate::store::measurements;
 use crate::store::model_entries;
 use crate::store::published;
 use crate::terms::Class;
@@ -53,7 +55,7 @@ impl Event {
 }
 
 /// The arguments behind `udev`: a node, and the roots.
-pub fn main(arguments: &[String]) -> Result<String, String> {
+pub fn main(arguments: &[String]) -> std::result::Result<String, String> {
     let (mut node, mut root, mut state) = (None, None, None);
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -67,7 +69,8 @@ pub fn main(arguments: &[String]) -> Result<String, String> {
     }
     let node = node.ok_or(USAGE)?;
     let roots = Roots::new(root.map(Path::new), state.map(Path::new)).map_err(|e| e.to_string())?;
-    let roots = Roots { system: roots.system.fleeting(), state: roots.state };
+    let run_dir = roots.run();
+    let roots = Roots { system: roots.system.fleeting().guarded(When::Busy, &run_dir), state: roots.state };
     let lines = run(&roots, node, &Event::from_environment());
     // The process ends here, and its end closes what is open.
     std::mem::forget(roots);
@@ -75,31 +78,33 @@ pub fn main(arguments: &[String]) -> Result<String, String> {
 }
 
 /// Answers one event: the lines to print.
-pub fn run(roots: &Roots, node: &str, event: &Event) -> Result<String, String> {
+pub fn run(roots: &Roots, node: &str, event: &Event) -> std::result::Result<String, String> {
     let name = node.strip_prefix("/dev/").unwrap_or(node).replace('/', "!");
     if name.is_empty() || name.starts_with('.') || name.starts_with('!') {
         return Err(format!("{} is no device node", escape_str(node)));
     }
     if event.action == "remove" {
         // sysfs is gone by now: the event's own number names what was published.
-        if let Some(devnum) = event.devnum {
-            published::remove(roots, devnum).map_err(|e| e.to_string())?;
-            applied_tunables::remove(roots, devnum).map_err(|e| e.to_string())?;
-            policies::forget(roots, devnum).map_err(|e| e.to_string())?;
-        }
+        event.devnum.map_or(Ok(()), |devnum| forget(roots, &name, devnum)).map_err(|e| e.to_string())?;
         return Ok(String::new());
     }
     let root = &roots.system;
     let device = devices::device(root, &name);
+    // What stood behind these was taken away, and the next thing behind the number is another one.
+    let virtual_kind = matches!(device.kind, Kind::Loop | Kind::Nbd | Kind::Zram);
+    if let Some(devnum) = device.devnum.filter(|_| virtual_kind && root.number(&device.attr("size")).is(0)) {
+        forget(roots, &name, devnum).map_err(|e| e.to_string())?;
+        return Ok(String::new());
+    }
     if device.devnum.is_none() && !root.exists(&device.sys) {
         return Err(format!("{} is no whole block device", escape_str(&name)));
     }
-    // Reading a queue file blocks while a test of this boot waits for a device that does not answer.
-    let held = roots.is_live() && device.devnum.is_some_and(|d| Intents::live(roots).open_in_this_boot(d));
+    // Reading a queue file blocks while a test of this boot, or somebody else, waits for a device that does not answer.
+    let open = || device.devnum.is_some_and(|d| Intents::live(roots).open_in_this_boot(d));
+    let held = roots.is_live() && (open() || !answers(root, &device));
     let depth = if held { Depth::Quiet } else { Depth::Event };
     let mut problems = Vec::new();
-    let mut port: Box<dyn Port> =
-        if roots.is_live() { Box::new(LivePort::default()) } else { Box::new(RecordedPort::new(root)) };
+    let mut port = roots.port_at_event();
     let model = event.model.as_ref();
     let picture = assess::at_event(roots, port.as_mut(), &device, depth, model, &mut |p| problems.push(p.to_owned()));
     problems.iter().for_each(|p| say(p));
@@ -107,6 +112,8 @@ pub fn run(roots: &Roots, node: &str, event: &Event) -> Result<String, String> {
     if picture.facts.names.hidden.is(true) {
         return Ok(String::new());
     }
+    // The queue of a member may not answer either.
+    let held = held || root.timed_out();
     // Without the queue files the document says less than the published one, except that a device is broken.
     if !held || picture.document.class == Class::Broken {
         if let Err(e) = published::write(roots, device.devnum, &picture.document) {
@@ -119,6 +126,22 @@ pub fn run(roots: &Roots, node: &str, event: &Event) -> Result<String, String> {
         lines.push_str(&format!("SYSTEMD_WANTS={unit}\n"));
     }
     Ok(lines)
+}
+
+/// Takes away all below `/run` that was published or kept under the number of a device that is gone.
+fn forget(roots: &Roots, name: &str, devnum: Devnum) -> Result<()> {
+    published::remove(roots, devnum)?;
+    applied_tunables::remove(roots, devnum)?;
+    policies::forget(roots, devnum)?;
+    measurements::forget_unnamed(roots, devnum)?;
+    Stuck::below(&roots.run()).forget(name);
+    Ok(())
+}
+
+/// Whether a queue of the running system gives its files, of which this is one that waits for a limit being written.
+fn answers(root: &Root, device: &Device) -> bool {
+    root.number(&device.attr("queue/write_zeroes_max_bytes"));
+    !root.timed_out()
 }
 
 /// The tunables that the rule is to write now; what will be written is recorded first.

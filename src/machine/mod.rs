@@ -6,16 +6,25 @@ pub mod fs;
 pub mod interrupt;
 pub mod io;
 pub mod port;
+pub mod process;
 pub mod simulated;
+pub mod stuck;
 pub mod sys;
 pub mod udev;
 
 use crate::error::Result;
+use crate::machine::fs::durable::LiveDurable;
 use crate::machine::port::child::ChildPort;
 use crate::machine::port::recorded::RecordedPort;
 use crate::machine::port::Port;
-use crate::units::Nanos;
+use crate::machine::stuck::Stuck;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Deadline for a question: the kernel's own timeouts are 30 s (SG_IO) and 60 s (NVMe admin), after which it answers.
+const ASK_DEADLINE: Duration = Duration::from_secs(75);
+/// The same at an event, for which udevd waits, and everything behind it.
+const EVENT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Where things lie: the system that is read, and the state that is kept.
 #[derive(Debug)]
@@ -36,8 +45,16 @@ impl Roots {
     /// The port for questions: a child process for the running system, the recorded replies otherwise.
     pub fn port(&self) -> Box<dyn Port + '_> {
         if self.is_live() {
-            // The deadline is that of acts, of which this port gets none.
-            Box::new(ChildPort::new(Nanos::from_secs(60)))
+            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), ASK_DEADLINE))
+        } else {
+            Box::new(RecordedPort::new(&self.system))
+        }
+    }
+
+    /// The same at an event, which must not wait for as long as the kernel would.
+    pub fn port_at_event(&self) -> Box<dyn Port + '_> {
+        if self.is_live() {
+            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), EVENT_DEADLINE))
         } else {
             Box::new(RecordedPort::new(&self.system))
         }
@@ -46,6 +63,21 @@ impl Roots {
     /// Whether commands and acts reach real devices.
     pub fn is_live(&self) -> bool {
         self.system.is_system()
+    }
+
+    /// Whether the state is a part of a recorded machine: input, whose owner and modes say nothing.
+    fn state_is_recorded(&self) -> bool {
+        !self.is_live() && self.state == self.system.path()
+    }
+
+    /// Files of this program that must survive, in a directory below the root of state; `mode` are those of new files.
+    pub fn lasting(&self, dir: impl Into<PathBuf>, mode: u32) -> LiveDurable {
+        LiveDurable::new(dir, mode).recorded(self.state_is_recorded())
+    }
+
+    /// The same below `/run`.
+    pub fn volatile(&self, dir: impl Into<PathBuf>, mode: u32) -> LiveDurable {
+        LiveDurable::volatile(dir, mode).recorded(self.state_is_recorded())
     }
 
     /// `/etc/zerocap/devices`: kept measurements.

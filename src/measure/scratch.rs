@@ -12,7 +12,7 @@ pub use place::ScratchSpec;
 
 use crate::device::Device;
 use crate::error::Result;
-use crate::machine::block::devices::{self, Partition};
+use crate::machine::block::devices::Partition;
 use crate::machine::block::hold::{Hold, Opened};
 use crate::machine::fs::durable::Durable;
 use crate::machine::fs::root::Root;
@@ -31,9 +31,9 @@ pub const LABEL: &str = "zerocap-scratch";
 /// What the caller knows of the device that the proof rests on.
 #[derive(Debug, Clone)]
 pub struct Known {
-    /// `zoned` is known to be something other than `none`.
+    /// `zoned` is not known to be `none`, though the kernel has the file.
     pub zoned: bool,
-    /// `ro` is known to be set.
+    /// `ro` is not known to be clear.
     pub read_only: bool,
     /// Why the device counts as thinly provisioned, if it does.
     pub thin: Option<String>,
@@ -100,7 +100,7 @@ pub fn prove(
     if let Some(ledger) = ledger.as_deref_mut() {
         temporary::take_stale_away(on, device, ledger)?;
     }
-    let partitions = devices::partitions(on.root, device);
+    let partitions = checks::partitions(&checks, on.root, device)?;
     let thin = known.thin.is_some();
     let most = if thin { THIN_LIMIT } else { u64::MAX };
     let (kind, bounds) = match place {
@@ -135,7 +135,7 @@ fn in_partition(
     let node = p.node();
     let Some(devnum) = p.devnum else { return checks.refuse(format!("{node} has no device number")) };
     let read_only = on.root.flag(&device.attr(&format!("{}/ro", p.name)));
-    checks.require(!read_only.is(true), &format!("{node} is not read-only"), || format!("{node} is read-only"))?;
+    checks.require(read_only.is(false), &format!("{node} is not read-only"), || format!("{node} is read-only"))?;
     unused(checks, on, device, p)?;
     let overlapping = partitions.iter().find(|o| o.number != p.number && overlap(o, p.start, p.length));
     checks.require(overlapping.is_none(), "no other partition overlaps it", || {
@@ -239,7 +239,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     checks.require(end <= disk.size, "the journalled bytes lie inside the device", || {
         format!("it ends at byte {}, before the journalled bytes do ({end})", disk.size)
     })?;
-    let partitions = devices::partitions(on.root, device);
+    let partitions = checks::partitions(&checks, on.root, device)?;
     let range = |node: String, devnum, length, node_offset| ScratchRange {
         node,
         devnum,

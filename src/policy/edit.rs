@@ -1,7 +1,7 @@
 //! Pins in the text of `99-pins.toml`: adds and takes away one rule, leaves everything else byte for byte. Pure.
 
 use super::format::{self, Key, Rule, Wishes};
-use crate::device::display::escape_str;
+use crate::device::display::{escape_str, is_deceptive, printable};
 use crate::terms::{Class, Hazard};
 
 /// What is pinned.
@@ -108,7 +108,7 @@ fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c if is_deceptive(c) => out.push_str(&format!("\\U{:08X}", u32::from(c))),
             c => out.push(c),
         }
     }
@@ -122,7 +122,7 @@ pub fn list(text: &str) -> Vec<(String, Class, String)> {
     let pin = |r: &Rule| {
         let pattern = r.patterns.first().filter(|p| r.patterns.len() == 1 && p.key == Key::Identity)?;
         let class = r.wishes.class.as_ref()?.value;
-        Some((escape_str(&pattern.text), class, r.why.as_deref().map(escape_str).unwrap_or_default()))
+        Some((printable(pattern.text.clone()), class, r.why.as_deref().map(escape_str).unwrap_or_default()))
     };
     rules.iter().filter_map(pin).collect()
 }
@@ -180,7 +180,7 @@ mod tests {
             let text =
                 pin("", &Pin { identity: odd.to_owned(), class: Class::Slow, accept: Some(Hazard::NoAnswer), why });
             let text = text.unwrap();
-            assert_eq!(list(&text), [(escape_str(odd), Class::Slow, escape_str(odd))], "{text}");
+            assert_eq!(list(&text), [(printable(odd.to_owned()), Class::Slow, escape_str(odd))], "{text}");
             assert_eq!(unpin(&text, odd).unwrap().unwrap(), HEAD);
         }
     }

@@ -87,6 +87,10 @@ pub fn fits(rule: &Rule, subject: &Subject<'_>) -> Result<bool, String> {
     if !rule.patterns.iter().all(plain) {
         return Ok(false);
     }
+    let begins = |p: &Pattern| subject.value(p.key).is_some_and(|v| p.exact || v.starts_with(literal_start(&p.text)));
+    if !rule.patterns.iter().all(begins) {
+        return Ok(false);
+    }
     for pattern in rule.patterns.iter().filter(|p| !p.exact) {
         let expression = compiled(pattern)?;
         if !subject.value(pattern.key).is_some_and(|v| expression.is_match(v.as_bytes())) {
@@ -94,6 +98,20 @@ pub fn fits(rule: &Rule, subject: &Subject<'_>) -> Result<bool, String> {
         }
     }
     Ok(true)
+}
+
+/// What every text that an expression fits begins with: the plain characters at its begin. A thousand rules of other models
+/// are passed over without an expression being made of each.
+fn literal_start(text: &str) -> &str {
+    // An alternative may begin otherwise.
+    if text.contains('|') {
+        return "";
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '/' | ':' | ',');
+    let end = text.find(|c| !plain(c)).unwrap_or(text.len());
+    // The last character may be one that a repetition makes optional.
+    let optional = text[end..].starts_with(['*', '?', '{']);
+    &text[..if optional { end.saturating_sub(1) } else { end }]
 }
 
 fn compiled(pattern: &Pattern) -> Result<&regex::bytes::Regex, String> {

@@ -257,7 +257,7 @@ impl Work<'_> {
             Fact::Known(names) => !names.is_empty(),
             Fact::Unknown(_) => true,
         };
-        let partitions = devices::partitions(self.root, device);
+        let Fact::Known(partitions) = devices::partitions(self.root, device) else { return true };
         any(device.attr("holders")) || partitions.iter().any(|p| any(device.attr(&format!("{}/holders", p.name))))
     }
 

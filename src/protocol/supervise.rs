@@ -5,6 +5,7 @@
 //! for the device's answer. The put-back goes past all this, to the port itself.
 
 use crate::device::Device;
+use crate::fact::Fact;
 use crate::facts::Facts;
 use crate::machine::block::devices::{self, Partition};
 use crate::machine::block::hold::Hold;
@@ -82,7 +83,7 @@ pub(crate) struct Attendant<'a> {
     attention: RefCell<Option<(String, Call)>>,
     hold: RefCell<&'a mut dyn Hold>,
     /// The kernel's partitions of the disk when the run began.
-    partitions: Vec<Partition>,
+    partitions: Fact<Vec<Partition>>,
     /// Why the disk is no longer held as it was.
     disturbed: RefCell<Option<String>>,
 }

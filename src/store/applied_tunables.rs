@@ -30,7 +30,7 @@ impl Record {
 }
 
 fn files(roots: &Roots) -> LiveDurable {
-    LiveDurable::volatile(roots.run().join("set"), 0o644)
+    roots.volatile(roots.run().join("set"), 0o644)
 }
 
 /// The record of a device; empty where nothing was written to this very disk. A 0 of the knob that a stack took over from a

@@ -7,7 +7,7 @@
 
 use crate::device::{Devnum, Identity};
 use crate::error::{Error, Result};
-use crate::machine::fs::durable::{Durable, LiveDurable};
+use crate::machine::fs::durable::Durable;
 use crate::machine::port::pattern::RunId;
 use crate::machine::Roots;
 use serde::{Deserialize, Serialize};
@@ -75,8 +75,8 @@ impl Intents {
     /// Those of a system's state.
     pub fn live(roots: &Roots) -> Intents {
         Intents {
-            lasting: Box::new(LiveDurable::new(roots.var().join("intent"), 0o600)),
-            of_this_boot: Box::new(LiveDurable::volatile(roots.run().join("intent"), 0o644)),
+            lasting: Box::new(roots.lasting(roots.var().join("intent"), 0o600)),
+            of_this_boot: Box::new(roots.volatile(roots.run().join("intent"), 0o644)),
         }
     }
 

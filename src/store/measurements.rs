@@ -1,7 +1,7 @@
 //! Kept measurements: `/etc/zerocap/devices/<identity>.json`, and for a device without an identity
 //! `/run/zerocap/kept/<major>:<minor>.json` with its diskseq, which does not outlive the device.
 
-use crate::device::{display, Identity};
+use crate::device::{display, Devnum, Identity};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::machine::fs::durable::{Durable, LiveDurable};
@@ -14,12 +14,8 @@ use serde_json::Value;
 /// identity nor a number.
 pub(crate) fn place(roots: &Roots, facts: &Facts) -> Option<(LiveDurable, String)> {
     match (&facts.names.identity, facts.device.devnum) {
-        (Some(identity), _) => {
-            Some((LiveDurable::new(roots.devices(), 0o644), format!("{}.json", identity.file_name())))
-        }
-        (None, Some(devnum)) => {
-            Some((LiveDurable::volatile(roots.run().join("kept"), 0o644), format!("{devnum}.json")))
-        }
+        (Some(identity), _) => Some((roots.lasting(roots.devices(), 0o644), format!("{}.json", identity.file_name()))),
+        (None, Some(devnum)) => Some((roots.volatile(roots.run().join("kept"), 0o644), format!("{devnum}.json"))),
         (None, None) => None,
     }
 }
@@ -74,6 +70,15 @@ pub fn save(roots: &Roots, facts: &Facts, measurement: &Measurement) -> Result<O
     bytes.push(b'\n');
     files.replace(&name, &bytes)?;
     Ok(Some(path))
+}
+
+/// Forgets what was kept of a device without an identity under its number, once it is gone.
+pub fn forget_unnamed(roots: &Roots, devnum: Devnum) -> Result<()> {
+    unnamed(roots).remove(&format!("{devnum}.json"))
+}
+
+fn unnamed(roots: &Roots) -> LiveDurable {
+    roots.volatile(roots.run().join("kept"), 0o644)
 }
 
 /// The tree with every text in it printable: it goes to terminals, logs and documents.

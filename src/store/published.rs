@@ -10,7 +10,7 @@ use crate::machine::udev;
 use crate::machine::Roots;
 
 fn files(roots: &Roots) -> LiveDurable {
-    LiveDurable::volatile(roots.run(), 0o644)
+    roots.volatile(roots.run(), 0o644)
 }
 
 /// Writes the document of a device; nothing for a device without a number.

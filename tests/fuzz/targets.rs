@@ -53,8 +53,7 @@ pub fn run(name: &str, data: &[u8]) {
 
 /// Nothing that a device said may reach a terminal raw.
 fn printable(text: &str) {
-    let raw = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
-    assert!(!text.chars().any(raw), "{text:?}");
+    assert!(!text.chars().any(zerocap::device::display::is_deceptive), "{text:?}");
 }
 
 fn check(readings: &[Reading]) {

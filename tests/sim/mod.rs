@@ -321,6 +321,10 @@ impl Files {
 }
 
 impl Durable for Files {
+    fn create(&mut self, name: &str) -> Result<()> {
+        self.append(name, b"")
+    }
+
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         self.files.borrow().read(name)
     }

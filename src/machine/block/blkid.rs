@@ -2,7 +2,11 @@
 
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
-use std::process::{Command, Stdio};
+use crate::machine::process;
+use std::time::Duration;
+
+/// A probe reads some hundred blocks: a disk that has to spin up takes seconds, a suspended one for ever.
+const DEADLINE: Duration = Duration::from_secs(20);
 
 /// What was found on a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,22 +22,20 @@ pub enum Signature {
 /// Probes a node, or these bytes of it alone (offset and length).
 pub fn probe(node: &str, bytes: Option<(u64, u64)>) -> Result<Signature> {
     let bounds = bytes.map(|(offset, length)| [format!("--offset={offset}"), format!("--size={length}")]);
-    let output = Command::new("blkid")
-        .args(["-p", "-o", "export"])
-        .args(bounds.iter().flatten())
-        .args(["--", node])
-        .stdin(Stdio::null())
-        .output()
+    let mut arguments = vec!["-p", "-o", "export"];
+    arguments.extend(bounds.iter().flatten().map(String::as_str));
+    arguments.extend(["--", node]);
+    let said = process::run("blkid", &arguments, DEADLINE)
         .map_err(|e| Error::file(node, "run blkid -p (util-linux) on", e))?;
-    match output.status.code() {
-        Some(0) => Ok(parse(&String::from_utf8_lossy(&output.stdout))),
+    match said.code {
+        Some(0) => Ok(parse(&String::from_utf8_lossy(&said.out))),
         Some(2) => Ok(Signature::Nothing),
         // blkid(8): ambivalent low-level probing result.
         Some(8) => Ok(Signature::Content("several contradicting signatures".to_owned())),
         _ => Err(Error::Act {
             device: node.to_owned(),
             operation: "blkid -p".to_owned(),
-            what: escape_str(String::from_utf8_lossy(&output.stderr).trim()),
+            what: escape_str(String::from_utf8_lossy(&said.err).trim()),
         }),
     }
 }

@@ -3,7 +3,7 @@
 use crate::device::display::escape_str;
 use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
-use crate::fact::Fact;
+use crate::fact::{Fact, Why};
 use crate::machine::fs::root::Root;
 use crate::machine::udev;
 use crate::units::SECTOR;
@@ -87,20 +87,36 @@ fn natural(name: &str) -> Vec<(String, u64)> {
     runs
 }
 
-/// The partitions of a device that the kernel knows.
-pub fn partitions(root: &Root, device: &Device) -> Vec<Partition> {
-    let Fact::Known(names) = root.list(&device.sys) else { return Vec::new() };
-    names.iter().filter(|n| n.starts_with(&device.name)).filter_map(|n| partition(root, device, n)).collect()
+/// The partitions of a device that the kernel knows: all of them, or not known.
+pub fn partitions(root: &Root, device: &Device) -> Fact<Vec<Partition>> {
+    let names = match root.list(&device.sys) {
+        Fact::Known(names) => names,
+        Fact::Unknown(why) => return Fact::Unknown(why),
+    };
+    let mut found = Vec::new();
+    for name in names.iter().filter(|n| n.starts_with(&device.name)) {
+        match partition(root, device, name) {
+            Fact::Known(partition) => found.push(partition),
+            // The boot parts of an MMC card are directories of the card, and no partitions.
+            Fact::Unknown(_) if root.number(&device.attr(&format!("{name}/partition"))).why() == Some(&Why::Absent) => {
+            }
+            Fact::Unknown(why) => return Fact::Unknown(why),
+        }
+    }
+    Fact::Known(found)
 }
 
-fn partition(root: &Root, device: &Device, name: &str) -> Option<Partition> {
+fn partition(root: &Root, device: &Device, name: &str) -> Fact<Partition> {
     let dir = device.attr(name);
-    Some(Partition {
-        name: name.to_owned(),
-        number: root.number(&format!("{dir}/partition")).get()?,
-        devnum: root.text(&format!("{dir}/dev")).known().and_then(|t| t.parse().ok()),
-        start: root.number(&format!("{dir}/start")).get()?.checked_mul(SECTOR)?,
-        length: root.number(&format!("{dir}/size")).get()?.checked_mul(SECTOR)?,
+    let number = |file: &str| root.number(&format!("{dir}/{file}"));
+    let bytes = |file: &str| {
+        number(file).and_then(|n| n.checked_mul(SECTOR).map_or_else(|| Fact::malformed("beyond 64 bits"), Fact::Known))
+    };
+    let devnum = root.text(&format!("{dir}/dev")).known().and_then(|t| t.parse().ok());
+    number("partition").and_then(|number| {
+        bytes("start").and_then(|start| {
+            bytes("size").map(|length| Partition { name: name.to_owned(), devnum, number, start, length })
+        })
     })
 }
 
@@ -155,7 +171,7 @@ fn by_name(root: &Root, name: &str) -> Option<Target> {
             return None;
         }
         let device = device(root, parent);
-        let partition = partition(root, &device, name)?;
+        let partition = partition(root, &device, name).known().cloned()?;
         Some(Target { device, partition: Some(partition) })
     })
 }
@@ -187,6 +203,18 @@ mod tests {
         assert!(resolve(&root, "../etc").is_err());
         let names: Vec<String> = disks(&root).unwrap().into_iter().map(|d| d.name).collect();
         assert_eq!(names, ["nvme0n1", "nvme0n2", "nvme0n10"]);
-        assert_eq!(partitions(&root, &target.device), [partition]);
+        assert_eq!(partitions(&root, &target.device), Fact::Known(vec![partition]));
+        // What is no partition is left out; a partition of which something is not known is not.
+        write("sys/block/nvme0n1/nvme0n1boot0/size", "8\n");
+        assert_eq!(partitions(&root, &target.device).known().map(Vec::len), Some(1));
+        for (file, text) in [("start", "much\n"), ("size", "99999999999999999999\n"), ("partition", "")] {
+            let path = format!("sys/block/nvme0n1/nvme0n1p2/{file}");
+            let before = std::fs::read_to_string(dir.path().join(&path)).unwrap();
+            write(&path, text);
+            assert!(partitions(&root, &target.device).known().is_none(), "{file}");
+            write(&path, &before);
+        }
+        std::fs::remove_dir_all(dir.path().join("sys/block/nvme0n1")).unwrap();
+        assert_eq!(partitions(&root, &target.device), Fact::ABSENT);
     }
 }

@@ -6,6 +6,7 @@ use crate::machine::sys;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// An attached loop device.
@@ -23,6 +24,7 @@ pub fn attach(file: &Path, content: &[u8]) -> Result<LoopDevice> {
         .read(true)
         .write(true)
         .create_new(true)
+        .mode(0o600)
         .open(file)
         .map_err(|e| Error::file(file, "make", e))?;
     backing.write_all(content).and_then(|()| backing.sync_all()).map_err(|e| Error::file(file, "write", e))?;

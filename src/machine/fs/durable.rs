@@ -1,19 +1,23 @@
 //! Files that must survive: old or new after any cut, never torn. Live, and simulated with the semantics of a power cut.
 //!
 //! A name is a plain file name inside one directory. `replace` is temporary file + fsync + rename + fsync of the directory;
-//! what was appended is safe only after `sync`.
+//! what was appended is safe only after `sync`. Modes are those that the caller names, never those of a umask; what is not
+//! root's own is refused (see [`owner`]).
 
 use crate::error::{Error, Result};
+use crate::machine::fs::owner;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
+use std::cell::OnceCell;
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The most that is read of a kept file, in bytes; a journal is larger and read through [`Durable::part`].
-const MAX_KEPT: u64 = 16 << 20;
+/// The most that is read of a kept file or a file of rules, in bytes: a hundred times what any has. A journal is larger and
+/// read through [`Durable::part`].
+const MAX_KEPT: u64 = 2 << 20;
 
 /// A directory of files that must survive.
 pub trait Durable {
@@ -27,6 +31,8 @@ pub trait Durable {
         };
         Ok(self.read(name)?.map(part))
     }
+    /// Makes a new, empty file; an error where something of that name is there, a link too.
+    fn create(&mut self, name: &str) -> Result<()>;
     /// Adds bytes to the end of a file, making it where there is none. Not safe before [`Durable::sync`].
     fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()>;
     /// Makes what was appended, and the file's name, survive a cut.
@@ -53,6 +59,10 @@ pub struct LiveDurable {
     mode: u32,
     /// Whether it lies where a cut leaves anything: below `/run` nothing is synced, a rename is enough.
     lasting: bool,
+    /// Whether it is a part of a recorded machine, which is input and nobody's word.
+    recorded: bool,
+    /// The directory is looked at once.
+    checked: OnceCell<()>,
     /// Names that are held, and what holds them.
     held: Vec<(String, OwnedFd)>,
 }
@@ -60,12 +70,18 @@ pub struct LiveDurable {
 impl LiveDurable {
     /// Files of this directory, made when first written to; `mode` are the permission bits of new files.
     pub fn new(dir: impl Into<PathBuf>, mode: u32) -> Self {
-        LiveDurable { dir: dir.into(), mode, lasting: true, held: Vec::new() }
+        let (recorded, checked) = (false, OnceCell::new());
+        LiveDurable { dir: dir.into(), mode, lasting: true, recorded, checked, held: Vec::new() }
     }
 
     /// The same for a directory below `/run`, which no cut survives: old or new for every reader, and nothing is synced.
     pub fn volatile(dir: impl Into<PathBuf>, mode: u32) -> Self {
-        LiveDurable { dir: dir.into(), mode, lasting: false, held: Vec::new() }
+        LiveDurable { lasting: false, ..LiveDurable::new(dir, mode) }
+    }
+
+    /// The same as a part of a recorded machine, where `recorded`: then nobody's owner or mode is looked at.
+    pub fn recorded(self, recorded: bool) -> Self {
+        LiveDurable { recorded, ..self }
     }
 
     /// The directory.
@@ -82,11 +98,28 @@ impl LiveDurable {
 
     /// Makes the directory, and its name durable.
     fn make_dir(&self) -> Result<()> {
-        fs::create_dir_all(&self.dir).map_err(|e| Error::file(&self.dir, "make the directory", e))?;
+        // Who may read the files may go where they are. What lies beside private files of /run is for all.
+        let private = self.mode & 0o077 == 0;
+        if let (false, true, Some(above)) = (self.lasting, private, self.dir.parent()) {
+            owner::make_directories(above, 0o755)?;
+        }
+        let made = owner::make_directories(&self.dir, if private { 0o700 } else { 0o755 })?;
         if !self.lasting {
             return Ok(());
         }
-        self.dir.ancestors().skip(1).take(3).filter(|p| !p.as_os_str().is_empty()).try_for_each(sync_dir)
+        made.iter().filter_map(|d| d.parent()).filter(|p| !p.as_os_str().is_empty()).try_for_each(sync_dir)
+    }
+
+    /// Refuses a directory that is not root's own; whether it is there.
+    fn check(&self) -> Result<bool> {
+        if self.recorded || self.checked.get().is_some() {
+            return Ok(true);
+        }
+        let there = owner::check_directory(&self.dir)?;
+        if there {
+            let _ = self.checked.set(());
+        }
+        Ok(there)
     }
 
     fn sync_own_dir(&self) -> Result<()> {
@@ -97,47 +130,61 @@ impl LiveDurable {
         }
     }
 
-    fn open_for(&self, path: &Path, truncate: bool) -> Result<File> {
+    /// A new file of our own: never one that somebody put there, and never through a link.
+    fn make(&self, path: &Path) -> Result<File> {
         use std::os::unix::fs::OpenOptionsExt;
+        // The directory is made by the first file in it.
+        if !self.check()? {
+            self.make_dir()?;
+        }
         let mut options = OpenOptions::new();
-        options.create(true).mode(self.mode);
-        if truncate {
-            options.write(true).truncate(true)
-        } else {
-            options.append(true)
-        };
-        let open = match options.open(path) {
-            // The directory is made by the first file in it.
-            Err(e) if e.kind() == ErrorKind::NotFound => {
-                self.make_dir()?;
-                options.open(path)
-            }
-            open => open,
-        };
-        open.map_err(|e| Error::file(path, "open for writing", e))
+        options.append(true).create_new(true).mode(self.mode).custom_flags(flag(OFlags::NOFOLLOW));
+        let failed = |e| Error::file(path, "make", e);
+        let file = options.open(path).map_err(failed)?;
+        owner::set_mode(&file, self.mode).map_err(failed)?;
+        Ok(file)
+    }
+
+    /// A file to append to, which may be there.
+    fn grow(&self, path: &Path) -> Result<File> {
+        use std::os::unix::fs::OpenOptionsExt;
+        self.check()?;
+        match OpenOptions::new().append(true).custom_flags(flag(OFlags::NOFOLLOW)).open(path) {
+            Err(e) if e.kind() == ErrorKind::NotFound => self.make(path),
+            open => open.map_err(|e| Error::file(path, "open for writing", e)),
+        }
     }
 
     /// A file and its length; `None` where there is none.
     fn opened(&self, name: &str) -> Result<Option<(File, u64)>> {
         let path = self.path(name)?;
         match open_regular(&path) {
-            Ok(open) => Ok(Some(open)),
+            Ok((file, meta)) => {
+                self.check()?;
+                if meta.is_file() && !self.recorded {
+                    owner::check(&path, meta.uid(), meta.mode())?;
+                }
+                Ok(Some((file, meta.len())))
+            }
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
             Err(e) => Err(Error::file(path, "open", e)),
         }
     }
 }
 
-/// Opens a regular file for reading, and gives its length; a FIFO somebody put there must not hang the program. A link to
+fn flag(flags: OFlags) -> i32 {
+    flags.bits() as i32
+}
+
+/// Opens a regular file for reading, and looks at it; a FIFO somebody put there must not hang the program. A link to
 /// `/dev/null` is how administrators empty a file of a package.
-fn open_regular(path: &Path) -> std::io::Result<(File, u64)> {
+fn open_regular(path: &Path) -> std::io::Result<(File, Metadata)> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits() as i32;
-    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
+    let file = OpenOptions::new().read(true).custom_flags(flag(OFlags::NONBLOCK)).open(path)?;
     let meta = file.metadata()?;
     let null = meta.file_type().is_char_device() && meta.rdev() == rustix::fs::makedev(1, 3);
     if meta.is_file() || null {
-        Ok((file, meta.len()))
+        Ok((file, meta))
     } else {
         Err(std::io::Error::other("not a regular file"))
     }
@@ -159,12 +206,16 @@ fn sync_dir(dir: &Path) -> Result<()> {
 impl Durable for LiveDurable {
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some((file, length)) = self.opened(name)? else { return Ok(None) };
-        let failed = |e| Error::file(self.shown(name), "read", e);
+        let failed = |e: std::io::Error| Error::file(self.shown(name), "read", e);
+        let too_long = || failed(std::io::Error::other(format!("longer than {} MiB", MAX_KEPT >> 20)));
+        if length > MAX_KEPT {
+            return Err(too_long());
+        }
         // All of it by one read: an event counts its calls.
-        let mut bytes = Vec::with_capacity(length.min(MAX_KEPT) as usize + 1);
+        let mut bytes = Vec::with_capacity(length as usize + 1);
         file.take(MAX_KEPT + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > MAX_KEPT {
-            return Err(failed(std::io::Error::other(format!("longer than {} MiB", MAX_KEPT >> 20))));
+            return Err(too_long());
         }
         Ok(Some(bytes))
     }
@@ -178,9 +229,13 @@ impl Durable for LiveDurable {
         Ok(Some(bytes))
     }
 
+    fn create(&mut self, name: &str) -> Result<()> {
+        self.make(&self.path(name)?).map(drop)
+    }
+
     fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.path(name)?;
-        self.open_for(&path, false)?.write_all(bytes).map_err(|e| Error::file(path, "append to", e))
+        self.grow(&path)?.write_all(bytes).map_err(|e| Error::file(path, "append to", e))
     }
 
     fn sync(&mut self, name: &str) -> Result<()> {
@@ -193,7 +248,15 @@ impl Durable for LiveDurable {
         let path = self.path(name)?;
         // The process's number keeps two writers from sharing one temporary file; the later rename wins.
         let temporary = self.dir.join(format!(".{name}.{}.tmp", std::process::id()));
-        let written = self.open_for(&temporary, true).and_then(|mut f| {
+        let made = self.make(&temporary).or_else(|e| match &e {
+            // One of a killed process that had the same number.
+            Error::File { source, .. } if source.kind() == ErrorKind::AlreadyExists => {
+                fs::remove_file(&temporary).map_err(|e| Error::file(&temporary, "remove", e))?;
+                self.make(&temporary)
+            }
+            _ => Err(e),
+        });
+        let written = made.and_then(|mut f| {
             f.write_all(bytes)
                 .and_then(|()| if self.lasting { f.sync_all() } else { Ok(()) })
                 .map_err(|e| Error::file(&temporary, "write", e))
@@ -218,16 +281,16 @@ impl Durable for LiveDurable {
     }
 
     fn list(&self) -> Result<Vec<String>> {
+        let failed = |e| Error::file(&self.dir, "list", e);
         let entries = match fs::read_dir(&self.dir) {
             Ok(entries) => entries,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(e) => return Err(Error::file(&self.dir, "list", e)),
+            Err(e) => return Err(failed(e)),
         };
-        let mut names: Vec<String> = entries
-            .flatten()
-            .filter_map(|e| e.file_name().into_string().ok())
-            .filter(|n| !n.starts_with('.'))
-            .collect();
+        self.check()?;
+        let entries: Vec<fs::DirEntry> = entries.collect::<std::io::Result<_>>().map_err(failed)?;
+        let names = entries.iter().filter_map(|e| e.file_name().into_string().ok());
+        let mut names: Vec<String> = names.filter(|n| !n.starts_with('.')).collect();
         names.sort();
         Ok(names)
     }
@@ -241,6 +304,7 @@ impl Durable for LiveDurable {
             return Ok(true);
         }
         self.path(name)?;
+        self.check()?;
         let path = self.dir.join(format!(".{name}.lock"));
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let open = || rustix::fs::open(&path, flags, Mode::from_raw_mode(0o600));
@@ -253,6 +317,7 @@ impl Durable for LiveDurable {
                 }
                 opened => opened.map_err(failed)?,
             };
+            rustix::fs::fchmod(&fd, Mode::from_raw_mode(0o600)).map_err(failed)?;
             match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
                 Err(Errno::WOULDBLOCK) => return Ok(false),
@@ -277,130 +342,10 @@ impl Durable for LiveDurable {
     }
 }
 
-/// A directory in memory that can lose power: what was not synced is lost, or kept in part.
-#[derive(Debug, Clone, Default)]
-pub struct SimulatedDurable {
-    now: BTreeMap<String, Vec<u8>>,
-    kept: BTreeMap<String, Vec<u8>>,
-    /// Names that another process holds.
-    pub held_elsewhere: BTreeSet<String>,
-}
-
-impl SimulatedDurable {
-    /// The power goes: each file is its synced content, plus a part of what was appended since (`coin` picks 0 to 255;
-    /// the part is torn at any byte, and a quarter of its pages are holes, whose length was recorded before their data).
-    pub fn power_cut(&mut self, mut coin: impl FnMut() -> u8) {
-        for (name, now) in &self.now {
-            let kept = self.kept.get(name).map_or(0, Vec::len);
-            let extra = now.len().saturating_sub(kept);
-            let part = extra * usize::from(coin()) / 255;
-            if part > 0 && now.starts_with(self.kept.get(name).map_or(&[], Vec::as_slice)) {
-                let mut bytes = now[..kept + part].to_vec();
-                bytes[kept..].chunks_mut(4096).filter(|_| coin() < 64).for_each(|page| page.fill(0));
-                self.kept.insert(name.clone(), bytes);
-            }
-        }
-        self.now = self.kept.clone();
-    }
-}
-
-impl Durable for SimulatedDurable {
-    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.now.get(name).cloned())
-    }
-
-    fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.now.entry(name.to_owned()).or_default().extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn sync(&mut self, name: &str) -> Result<()> {
-        if let Some(bytes) = self.now.get(name) {
-            self.kept.insert(name.to_owned(), bytes.clone());
-        }
-        Ok(())
-    }
-
-    fn replace(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.now.insert(name.to_owned(), bytes.to_vec());
-        self.sync(name)
-    }
-
-    fn remove(&mut self, name: &str) -> Result<()> {
-        self.now.remove(name);
-        self.kept.remove(name);
-        Ok(())
-    }
-
-    fn list(&self) -> Result<Vec<String>> {
-        Ok(self.now.keys().cloned().collect())
-    }
-
-    fn shown(&self, name: &str) -> PathBuf {
-        Path::new("simulated").join(name)
-    }
-
-    fn hold(&mut self, name: &str) -> Result<bool> {
-        Ok(!self.held_elsewhere.contains(name))
-    }
-
-    fn release(&mut self, _: &str) {}
-}
+#[path = "durable_simulated.rs"]
+mod simulated;
+pub use simulated::SimulatedDurable;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn replaced_whole_and_removed() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut d = LiveDurable::new(dir.path().join("a/b"), 0o644);
-        assert_eq!(d.read("x").unwrap(), None);
-        assert_eq!(d.list().unwrap(), Vec::<String>::new());
-        d.replace("x", b"one").unwrap();
-        d.replace("x", b"two").unwrap();
-        d.append("j.journal", b"abc").unwrap();
-        d.append("j.journal", b"def").unwrap();
-        d.sync("j.journal").unwrap();
-        assert_eq!(d.read("x").unwrap().as_deref(), Some(&b"two"[..]));
-        assert_eq!(d.read("j.journal").unwrap().as_deref(), Some(&b"abcdef"[..]));
-        for (offset, length, part) in [(0, 2, "ab"), (4, 9, "ef"), (6, 1, ""), (9, 1, "")] {
-            assert_eq!(d.part("j.journal", offset, length).unwrap().as_deref(), Some(part.as_bytes()));
-        }
-        assert_eq!(d.part("none", 0, 1).unwrap(), None);
-        assert_eq!(d.list().unwrap(), ["j.journal", "x"], "no temporary file is left");
-        d.remove("x").unwrap();
-        d.remove("x").unwrap();
-        for bad in ["../x", "", ".x", "a/b"] {
-            assert!(d.replace(bad, b"").is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_name_is_held_by_one() {
-        let dir = tempfile::tempdir().unwrap();
-        let [mut one, mut other] = [(); 2].map(|()| LiveDurable::new(dir.path().join("intent"), 0o600));
-        assert!(one.hold("x").unwrap() && one.hold("x").unwrap());
-        assert!(!other.hold("x").unwrap() && other.hold("y").unwrap());
-        one.release("x");
-        assert!(other.hold("x").unwrap());
-        drop(other);
-        assert!(one.hold("x").unwrap(), "the end of a holder gives its names up");
-        assert_eq!(one.list().unwrap(), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_cut_keeps_what_was_synced() {
-        let mut d = SimulatedDurable::default();
-        d.append("j", b"safe").unwrap();
-        d.sync("j").unwrap();
-        d.append("j", b"lost").unwrap();
-        d.append("k", b"lost").unwrap();
-        d.power_cut(|| 0);
-        assert_eq!(d.read("j").unwrap().as_deref(), Some(&b"safe"[..]));
-        assert_eq!(d.read("k").unwrap(), None);
-        d.append("j", b"torn").unwrap();
-        d.power_cut(|| 128);
-        assert_eq!(d.read("j").unwrap().as_deref(), Some(&b"safeto"[..]));
-    }
-}
+#[path = "durable_tests.rs"]
+mod tests;

@@ -3,6 +3,7 @@
 //! Held only around the change of one small file, never while a device is waited for: so nobody waits on a hung device.
 
 use crate::error::{Error, Result};
+use crate::machine::fs::owner;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
@@ -11,6 +12,9 @@ use std::time::{Duration, Instant};
 
 /// How long a lock is waited for: each holder changes one file.
 const WAIT: Duration = Duration::from_secs(10);
+
+/// Root's alone, whatever the umask.
+const MODE: Mode = Mode::from_raw_mode(0o600);
 
 /// A lock that is held.
 #[derive(Debug)]
@@ -26,18 +30,20 @@ impl Lock {
 
     fn within(dir: &Path, name: &str, wait: Duration) -> Result<Lock> {
         let path = dir.join(name);
+        owner::check_directory(dir)?;
         let open = || {
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-            rustix::fs::open(&path, flags, Mode::from_raw_mode(0o600))
+            rustix::fs::open(&path, flags, MODE)
         };
         let fd = match open() {
             Err(Errno::NOENT) => {
-                std::fs::create_dir_all(dir).map_err(|e| Error::file(dir, "make the directory", e))?;
+                owner::make_directories(dir, 0o755)?;
                 open()
             }
             opened => opened,
         }
         .map_err(|e| Error::file(&path, "open", e))?;
+        rustix::fs::fchmod(&fd, MODE).map_err(|e| Error::file(&path, "set the mode of", e))?;
         let until = Instant::now() + wait;
         loop {
             match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {

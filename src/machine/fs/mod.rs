@@ -1,9 +1,12 @@
 //! Files: those of a system that is read below a root, and those of our own that must survive.
 
 pub mod durable;
+pub mod guard;
 pub mod location;
 pub mod lock;
 pub mod mounts;
+pub mod owner;
 pub mod path_info;
 pub mod root;
 pub mod stamp;
+pub mod to_end;

@@ -5,8 +5,10 @@
 
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
-use crate::machine::port::child;
+use crate::machine::fs::guard::{Guard, When};
+use crate::machine::fs::to_end::{self, End, Stop};
 use crate::machine::port::errno_name;
+use crate::machine::stuck::Stuck;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
@@ -24,7 +26,7 @@ const MAX_TEXT_LINKS: usize = 16;
 pub struct Root {
     dir: OwnedFd,
     path: PathBuf,
-    guard: Option<RefCell<child::Reader>>,
+    guard: Option<RefCell<Guard>>,
     trail: Option<RefCell<Vec<Note>>>,
     /// For a process that ends right after: descriptors are left for its end to close, a third of the calls of a read.
     fleeting: bool,
@@ -51,13 +53,18 @@ impl Root {
         Ok(Root { dir, path: path.to_owned(), guard: None, trail: None, fleeting: false })
     }
 
-    /// Has the queue files of the running system read in a child with a deadline: such a read blocks while a limit is
-    /// written to a queue whose device does not answer (fieldguide 12). No effect on a recorded machine.
-    pub fn guarded(mut self) -> Root {
+    /// Has the queue files of the running system read in a child with a deadline, where the [`Guard`] finds that they may
+    /// not come; `run` is where devices that did not answer are remembered. No effect on a recorded machine.
+    pub fn guarded(mut self, when: When, run: &Path) -> Root {
         if self.is_system() {
-            self.guard = Some(RefCell::new(child::Reader::default()));
+            self.guard = Some(RefCell::new(Guard::new(when, Stuck::below(run))));
         }
         self
+    }
+
+    /// Whether a queue file of any device did not come by the deadline.
+    pub fn timed_out(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.borrow().timed_out())
     }
 
     /// Has every reading noted, for the recorder; see [`Root::trail`].
@@ -132,10 +139,9 @@ impl Root {
         if !FileType::from_raw_mode(stat.st_mode).is_file() {
             return None;
         }
-        let mut target = [0u8; 1024];
-        let length = rustix::io::read(&fd, &mut target).ok()?;
-        let target = std::str::from_utf8(target.get(..length)?).ok()?;
-        (target.starts_with("../") && !target.contains('\n') && length < 1024).then(|| target.to_owned())
+        let target = to_end::read(End::Nothing(1023), |chunk| rustix::io::read(&fd, chunk)).ok()?;
+        let target = String::from_utf8(target).ok()?;
+        (target.starts_with("../") && !target.contains('\n')).then_some(target)
     }
 
     fn open_plain(&self, relative: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
@@ -162,10 +168,8 @@ impl Root {
 
     /// The bytes of a regular file of at most [`MAX_FILE`].
     pub fn read(&self, relative: &str) -> Fact<Vec<u8>> {
-        let bytes = match &self.guard {
-            Some(guard) if relative.contains("/queue/") => guard.borrow_mut().read(relative),
-            _ => self.read_here(relative),
-        };
+        let guarded = self.guard.as_ref().and_then(|g| g.borrow_mut().read(relative, |path| self.read_here(path)));
+        let bytes = guarded.unwrap_or_else(|| self.read_here(relative));
         self.note(|| Note::Read(relative.to_owned(), bytes.clone()));
         bytes
     }
@@ -176,11 +180,20 @@ impl Root {
             Ok(fd) => fd,
             Err(e) => return Fact::Unknown(why(e)),
         };
-        let bytes = read_whole(&fd);
+        let bytes = read_whole(&fd, self.end_of(relative));
         if self.fleeting {
             let _ = fd.into_raw_fd();
         }
         bytes
+    }
+
+    /// What tells the end of a file: see [`to_end`].
+    fn end_of(&self, relative: &str) -> End {
+        match relative {
+            p if p.starts_with("sys/") || p.starts_with("proc/sys/") => End::ShortRead(MAX_FILE),
+            p if p.starts_with("proc/") && self.is_system() => End::Boundless,
+            _ => End::Nothing(MAX_FILE),
+        }
     }
 
     /// The text of an attribute: UTF-8, trailing NULs and white space trimmed, nothing else changed.
@@ -282,28 +295,20 @@ impl Root {
     }
 }
 
-/// The bytes of an open regular file of at most [`MAX_FILE`].
-fn read_whole(fd: &OwnedFd) -> Fact<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let mut chunk = [0u8; 4096];
-    loop {
-        match rustix::io::read(fd, &mut chunk) {
-            // Nothing, or much: only then it may be no regular file (a FIFO, a device node), and is asked.
-            Ok(n) if (n == 0 || n == chunk.len()) && bytes.is_empty() && !regular(fd) => {
-                return Fact::malformed("not a regular file");
-            }
-            Ok(0) => return Fact::Known(bytes),
-            Ok(n) if bytes.len() + n > MAX_FILE => return Fact::malformed(format!("longer than {MAX_FILE} bytes")),
-            Ok(n) => {
-                bytes.extend_from_slice(&chunk[..n]);
-                // A short read of a regular file or attribute is its end: one system call less.
-                if n < chunk.len() {
-                    return Fact::Known(bytes);
-                }
-            }
-            Err(Errno::INTR) => {}
-            Err(e) => return Fact::Unknown(why(e)),
-        }
+/// The bytes of an open regular file.
+fn read_whole(fd: &OwnedFd, end: End) -> Fact<Vec<u8>> {
+    // Nothing, or much, at the first read: only then it may be no regular file (a FIFO, a device node), and is asked.
+    let (mut first, mut odd) = (true, false);
+    let bytes = to_end::read(end, |chunk| {
+        let n = rustix::io::read(fd, &mut *chunk)?;
+        odd |= std::mem::take(&mut first) && (n == 0 || n == chunk.len()) && !regular(fd);
+        Ok(if odd { 0 } else { n })
+    });
+    match bytes {
+        _ if odd => Fact::malformed("not a regular file"),
+        Ok(bytes) => Fact::Known(bytes),
+        Err(Stop::TooLong(most)) => Fact::malformed(format!("longer than {most} bytes")),
+        Err(Stop::Os(e)) => Fact::Unknown(why(e)),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::machine::port::live::LivePort;
 use crate::machine::port::{
     Act, ActError, AskError, Attention, Done, Port, Question, ScratchRange, Timed, TunablePath,
 };
+use crate::machine::stuck::Stuck;
 use crate::machine::udev;
 use crate::units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -26,7 +27,7 @@ pub const CHILD_VERB: &str = "port-child";
 
 /// The kernel's word for unit attention 38h/07h (`sdev_evt_send_simple`, `drivers/scsi/scsi_lib.c`).
 const THIN_THRESHOLD: &str = "THIN_PROVISIONING_SOFT_THRESHOLD_REACHED";
-/// Deadline for a question: the kernel's own timeouts are 30 s (SG_IO) and 60 s (NVMe admin), after which it answers.
+/// Deadline for a question of a port that acts: the kernel's own timeouts are 30 s (SG_IO) and 60 s (NVMe admin).
 const ASK_DEADLINE: Duration = Duration::from_secs(75);
 /// Deadline for a queue file: a read takes microseconds unless the queue is frozen.
 const READ_DEADLINE: Duration = Duration::from_secs(3);
@@ -133,6 +134,8 @@ impl Process {
             .arg(CHILD_VERB)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // One that is left behind must not hold what the caller's caller waits for: cron and udevd read to the end.
+            .stderr(Stdio::null())
             // An interrupt at the terminal is the parent's to answer: it has content to put back.
             .process_group(0)
             .spawn()
@@ -174,6 +177,9 @@ pub struct ChildPort {
     process: Option<Process>,
     left_behind: Option<u32>,
     act_deadline: Duration,
+    ask_deadline: Duration,
+    /// Of a port that only asks: devices that did not answer, which are not asked again.
+    stuck: Option<Stuck>,
     clock: LivePort,
     /// Of these SCSI devices attentions are told.
     attentions: Option<(udev::ScsiAttentions, Vec<String>)>,
@@ -186,8 +192,30 @@ impl ChildPort {
             process: None,
             left_behind: None,
             act_deadline: Duration::from_nanos(act_deadline.0),
+            ask_deadline: ASK_DEADLINE,
+            stuck: None,
             clock: LivePort::default(),
             attentions: None,
+        }
+    }
+
+    /// A port for questions, each with this deadline. A device that did not answer one is not asked again while the child
+    /// that was left behind is there; the others are.
+    pub fn for_questions(stuck: Stuck, deadline: Duration) -> ChildPort {
+        // The deadline of acts bounds the writing of a tunable.
+        ChildPort { stuck: Some(stuck), ask_deadline: deadline, ..ChildPort::new(Nanos::from_secs(60)) }
+    }
+
+    /// Whether a device is known not to answer.
+    fn waits(&self, device: &Device) -> Option<u32> {
+        self.stuck.as_ref().and_then(|stuck| stuck.waits(&device.name))
+    }
+
+    /// Remembers a device that did not answer; another one gets a new child.
+    fn lost(&mut self, device: &Device, pid: u32) {
+        if let Some(stuck) = &self.stuck {
+            stuck.remember(&device.name, pid);
+            self.left_behind = None;
         }
     }
 
@@ -223,12 +251,18 @@ impl ChildPort {
 impl Port for ChildPort {
     fn ask(&mut self, device: &Device, question: Question) -> Result<Vec<u8>, AskError> {
         let devnum = device.devnum.map(|d| (d.major, d.minor));
+        if self.waits(device).is_some() {
+            return Err(AskError::TimedOut);
+        }
         let request = Request::Ask { name: device.name.clone(), devnum, question };
-        match self.call(&request, &[], ASK_DEADLINE) {
+        match self.call(&request, &[], self.ask_deadline) {
             Ok((Answer::Ask(Ok(())), bytes)) => Ok(bytes),
             Ok((Answer::Ask(Err(e)), _)) => Err(e),
             Ok(_) => Err(AskError::Other("an answer to another request".to_owned())),
-            Err(Lost::Deadline(_)) => Err(AskError::TimedOut),
+            Err(Lost::Deadline(pid)) => {
+                self.lost(device, pid);
+                Err(AskError::TimedOut)
+            }
             Err(Lost::Gone(what)) => Err(AskError::Other(what)),
         }
     }
@@ -254,11 +288,17 @@ impl Port for ChildPort {
     }
 
     fn set(&mut self, device: &Device, path: &TunablePath, value: &str) -> Result<(), ActError> {
+        if let Some(pid) = self.waits(device) {
+            return Err(ActError::NoAnswer(pid));
+        }
         let request = Request::Set { name: device.name.clone(), path: path.clone(), value: value.to_owned() };
         match self.call(&request, &[], self.act_deadline) {
             Ok((Answer::Set(result), _)) => result,
             Ok(_) => Err(ActError::Protocol("an answer to another request".to_owned())),
-            Err(Lost::Deadline(pid)) => Err(ActError::NoAnswer(pid)),
+            Err(Lost::Deadline(pid)) => {
+                self.lost(device, pid);
+                Err(ActError::NoAnswer(pid))
+            }
             Err(Lost::Gone(what)) => Err(ActError::PortLost(what)),
         }
     }
@@ -287,18 +327,30 @@ impl Port for ChildPort {
 }
 
 /// Reads queue files of the running system through a child. A device whose file did not come by the deadline is not asked
-/// again by this reader.
-#[derive(Debug, Default)]
+/// again while the child that was left behind is there.
+#[derive(Debug)]
 pub struct Reader {
     process: Option<Process>,
-    stuck: Vec<String>,
+    stuck: Stuck,
+    /// Whether a file of any device did not come.
+    pub timed_out: bool,
 }
 
 impl Reader {
-    /// The bytes of a file below `/`.
-    pub fn read(&mut self, relative: &str) -> Fact<Vec<u8>> {
-        let queue = relative.split("/queue/").next().unwrap_or(relative);
-        if self.stuck.iter().any(|s| s == queue) {
+    /// With this memory of devices that did not answer.
+    pub fn new(stuck: Stuck) -> Reader {
+        Reader { process: None, stuck, timed_out: false }
+    }
+
+    /// Whether a device, by the kernel's name, is known not to answer.
+    pub fn waits(&self, device: &str) -> bool {
+        self.stuck.waits(device).is_some()
+    }
+
+    /// The bytes of a file of a device below `/`.
+    pub fn read(&mut self, device: &str, relative: &str) -> Fact<Vec<u8>> {
+        if self.waits(device) {
+            self.timed_out = true;
             return Fact::Unknown(Why::TimedOut);
         }
         let process = match &mut self.process {
@@ -315,8 +367,9 @@ impl Reader {
             Err(lost) => {
                 self.process = None;
                 match lost {
-                    Lost::Deadline(_) => {
-                        self.stuck.push(queue.to_owned());
+                    Lost::Deadline(pid) => {
+                        self.stuck.remember(device, pid);
+                        self.timed_out = true;
                         Fact::Unknown(Why::TimedOut)
                     }
                     Lost::Gone(what) => Fact::Unknown(Why::Refused(what)),

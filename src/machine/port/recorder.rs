@@ -13,6 +13,8 @@ use rustix::fs::FileType;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 /// How many links one path may lead over; the kernel's own limit.
@@ -161,7 +163,10 @@ impl Tree {
             let path = path.to_owned();
             move |e| Error::file(path, operation, e)
         };
-        fs::create_dir_all(dir).map_err(failed(dir, "make the directory"))?;
+        // For the caller to read and for nobody else to change: less than this where the umask says so.
+        let make_directory = |dir: &Path| fs::DirBuilder::new().recursive(true).mode(0o755).create(dir);
+        let make_file = |path: &Path| fs::OpenOptions::new().write(true).create_new(true).mode(0o644).open(path);
+        make_directory(dir).map_err(failed(dir, "make the directory"))?;
         let mut count = 0;
         // Links come last: until then no path of the new tree can lead out of it.
         for links in [false, true] {
@@ -172,14 +177,16 @@ impl Tree {
                 }
                 let parent = if *node == Node::Dir { Some(at.as_path()) } else { at.parent() };
                 if let Some(parent) = parent {
-                    fs::create_dir_all(parent).map_err(failed(parent, "make the directory"))?;
+                    make_directory(parent).map_err(failed(parent, "make the directory"))?;
                 }
                 match node {
                     Node::Dir => continue,
-                    Node::File(bytes) => fs::write(&at, bytes).map_err(failed(&at, "write"))?,
-                    Node::TooLong => fs::File::create_new(&at)
-                        .and_then(|f| f.set_len(MAX_FILE as u64 + 1))
-                        .map_err(failed(&at, "write"))?,
+                    Node::File(bytes) => {
+                        make_file(&at).and_then(|mut f| f.write_all(bytes)).map_err(failed(&at, "write"))?
+                    }
+                    Node::TooLong => {
+                        make_file(&at).and_then(|f| f.set_len(MAX_FILE as u64 + 1)).map_err(failed(&at, "write"))?
+                    }
                     Node::Fifo => rustix::fs::mknodat(rustix::fs::CWD, &at, FileType::Fifo, 0o644.into(), 0)
                         .map_err(|e| Error::file(&at, "make a FIFO", e))?,
                     Node::Link(target) => {

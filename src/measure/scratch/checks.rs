@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::machine::block::blkid::Signature;
-use crate::machine::block::devices::Partition;
+use crate::machine::block::devices::{self, Partition};
 use crate::machine::block::hold::Opened;
 use crate::machine::fs::root::Root;
 use crate::machine::port::errno_name;
@@ -26,6 +26,17 @@ impl Checks {
         }
         self.lines.push(passed.to_owned());
         Ok(())
+    }
+
+    /// A reading that the proof rests on: where it is not known nothing is proved.
+    pub(super) fn known<T>(&self, fact: Fact<T>, what: &str) -> Result<T> {
+        match fact {
+            Fact::Known(reading) => Ok(reading),
+            Fact::Unknown(why) => self.refuse(format!(
+                "{what} is not known ({why}), and what is not known counts as in use; see that /sys and /proc are mounted \
+                 and can be read"
+            )),
+        }
     }
 }
 
@@ -55,20 +66,22 @@ fn holds(kind: &str) -> String {
     }
 }
 
-/// A directory of sysfs that a check rests on: what cannot be listed refuses, since nobody knows what it holds.
-fn known_list(checks: &Checks, root: &Root, path: &str) -> Result<Vec<String>> {
-    match root.list(path) {
-        Fact::Known(names) => Ok(names),
-        Fact::Unknown(why) => checks.refuse(format!("{} cannot be listed: {why}", root.shown(path).display())),
-    }
+/// That nothing in the kernel stands on a disk or partition; `list` is its directory of holders.
+fn not_held(checks: &mut Checks, root: &Root, list: &str, what: &str) -> Result<()> {
+    let holders = checks.known(root.list(list), &format!("what holds {what} ({})", root.shown(list).display()))?;
+    checks.require(holders.is_empty(), &format!("no holders of {what}"), || {
+        format!("{what} is held by {}", holders.join(", "))
+    })
+}
+
+/// The kernel's partitions of a device.
+pub(super) fn partitions(checks: &Checks, root: &Root, device: &Device) -> Result<Vec<Partition>> {
+    checks.known(devices::partitions(root, device), "which partitions it has")
 }
 
 /// What speaks against any place on the whole disk: a holder or a file system of the whole disk.
 pub(super) fn whole_disk(checks: &mut Checks, on: &Asked<'_>, device: &Device) -> Result<()> {
-    let holders = known_list(checks, on.root, &device.attr("holders"))?;
-    checks.require(holders.is_empty(), "no holders of the whole disk", || {
-        format!("it is held by {}", holders.join(", "))
-    })?;
+    not_held(checks, on.root, &device.attr("holders"), "the whole disk")?;
     if let Some(devnum) = device.devnum {
         not_mounted(checks, on.root, &devnum.to_string(), "the whole disk")?;
     }
@@ -83,7 +96,7 @@ pub(super) fn whole_disk(checks: &mut Checks, on: &Asked<'_>, device: &Device) -
 }
 
 pub(super) fn not_mounted(checks: &mut Checks, root: &Root, devnum: &str, what: &str) -> Result<()> {
-    let mounts = root.read("proc/self/mountinfo").known().cloned().unwrap_or_default();
+    let mounts = checks.known(root.read("proc/self/mountinfo"), "what is mounted (/proc/self/mountinfo)")?;
     let mounts = String::from_utf8_lossy(&mounts);
     // proc_pid_mountinfo(5): the third field is the device number, the fifth the mount point.
     let point = mounts.lines().find_map(|line| {
@@ -135,10 +148,7 @@ pub(super) fn named<'a>(
 
 /// Checks that nothing uses a partition: holders, mounts, signatures.
 pub(super) fn unused(checks: &mut Checks, on: &Asked<'_>, device: &Device, p: &Partition) -> Result<()> {
-    let holders = known_list(checks, on.root, &device.attr(&format!("{}/holders", p.name)))?;
-    checks.require(holders.is_empty(), &format!("no holders of {}", p.name), || {
-        format!("{} is held by {}", p.name, holders.join(", "))
-    })?;
+    not_held(checks, on.root, &device.attr(&format!("{}/holders", p.name)), &p.name)?;
     if let Some(devnum) = p.devnum {
         not_mounted(checks, on.root, &devnum.to_string(), &p.name)?;
     }
@@ -177,5 +187,43 @@ pub(super) fn inner_signature(checks: &mut Checks, on: &Asked<'_>, node: &str) -
         Signature::Table(what) | Signature::Content(what) => {
             checks.refuse(format!("the range holds {}; name another range", holds(&what)))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checks() -> Checks {
+        Checks { device: "/dev/sda".to_owned(), lines: Vec::new() }
+    }
+
+    #[test]
+    fn what_is_not_known_refuses() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let root = Root::open(dir.path()).unwrap();
+        let device = Device::new("sda", None);
+        let refused = |result: Result<()>, what: &str| {
+            let error = result.unwrap_err().to_string();
+            assert!(error.contains(what) && error.contains("not known"), "{error}");
+        };
+        refused(not_held(&mut checks(), &root, "sys/block/sda/holders", "sda"), "what holds sda");
+        refused(not_mounted(&mut checks(), &root, "8:0", "the whole disk"), "what is mounted");
+        refused(partitions(&checks(), &root, &device).map(drop), "which partitions it has");
+        write("sys/block/sda/sda1/partition", "1\n");
+        write("sys/block/sda/sda1/start", "2048\n");
+        refused(partitions(&checks(), &root, &device).map(drop), "which partitions it has");
+        write("sys/block/sda/sda1/size", "2048\n");
+        write("proc/self/mountinfo", "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n");
+        std::fs::create_dir(dir.path().join("sys/block/sda/holders")).unwrap();
+        not_held(&mut checks(), &root, "sys/block/sda/holders", "sda").unwrap();
+        not_mounted(&mut checks(), &root, "8:0", "the whole disk").unwrap();
+        assert!(not_mounted(&mut checks(), &root, "8:1", "sda1").is_err());
+        assert_eq!(partitions(&checks(), &root, &device).unwrap().len(), 1);
     }
 }

@@ -4,10 +4,11 @@
 //! Each is noted in a ledger below `/run` before it is made: a kernel partition does not outlive the boot, and neither does
 //! the note, so one that a killed test left is recognised and taken away later.
 
-use super::checks::Checks;
+use super::checks::{self, Checks};
 use super::Asked;
 use crate::device::{Device, Devnum};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::fact::{Fact, Why};
 use crate::machine::block::devices::{self, Partition};
 use crate::machine::block::hold::Hold;
 use crate::machine::fs::durable::Durable;
@@ -37,7 +38,7 @@ pub(super) fn make(
         return Ok(None);
     }
     // From the top, so that no number of a table read later is taken. sd has 15 minors of its own, but extended ones.
-    let taken: Vec<u64> = devices::partitions(on.root, device).iter().map(|p| p.number).collect();
+    let taken: Vec<u64> = checks::partitions(checks, on.root, device)?.iter().map(|p| p.number).collect();
     let Some(number) = (1..=250u64).rev().find(|n| !taken.contains(n)) else {
         return checks.refuse("no partition number is free");
     };
@@ -48,7 +49,9 @@ pub(super) fn make(
         ledger.remove(&name)?;
         return Ok(None);
     }
-    let found = devices::partitions(on.root, device).into_iter().find(|p| p.number == number);
+    // Not known here is not made as asked for: what was added is taken away again below.
+    let now = devices::partitions(on.root, device).known().cloned().unwrap_or_default();
+    let found = now.into_iter().find(|p| p.number == number);
     let made = found.filter(|p| (p.start, p.length) == (start, length));
     let ready = made.as_ref().and_then(|p| p.devnum.map(|d| (p.node(), (d.major, d.minor))));
     let there = ready.is_some_and(|(node, devnum)| on.hold.wait_for_node(&node, devnum, NODE_WAIT));
@@ -78,7 +81,16 @@ pub fn take_stale_away(on: &mut Asked<'_>, device: &Device, ledger: &mut dyn Dur
         return Ok(false);
     };
     let is_noted = |p: &Partition| (p.number, p.start, p.length) == (note.number, note.start, note.length);
-    let there = devices::partitions(on.root, device).iter().any(is_noted);
+    let now = match devices::partitions(on.root, device) {
+        Fact::Known(now) => now,
+        Fact::Unknown(Why::Absent) => Vec::new(),
+        // The note stays for a later call.
+        Fact::Unknown(why) => {
+            let why = format!("which partitions it has is not known ({why}); run `zerocap recover` again");
+            return Err(Error::NotSafe { device: device.node(), why });
+        }
+    };
+    let there = now.iter().any(is_noted);
     if there {
         on.hold.delete_partition(note.number as i32)?;
     }

@@ -141,3 +141,32 @@ proptest::proptest! {
         let _ = resolve(&all, &Subject { model: Some(&value), ..Subject::default() });
     }
 }
+
+proptest::proptest! {
+    /// What the literal start passes over, the expression would not fit either.
+    #[test]
+    fn a_literal_start_never_hides_a_fit(text in "[ab 0,*?+{}|.()\\\\^$-]{0,7}", value in "[ab 0,-]{0,5}") {
+        let whole = regex::bytes::RegexBuilder::new(&format!("^(?:{text})$")).unicode(false).build();
+        if let Ok(whole) = whole {
+            if whole.is_match(value.as_bytes()) {
+                proptest::prop_assert!(value.starts_with(literal_start(&text)), "{text:?} {value:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_literal_start_ends_where_a_text_may_differ() {
+    for (text, start) in [
+        ("Model 1.*", "Model 1"),
+        ("Model 12?", "Model 1"),
+        ("Model 1+", "Model 1"),
+        ("a{0}b", ""),
+        ("a|b", ""),
+        ("(?i)a", ""),
+        ("a\\.b", "a"),
+        ("", ""),
+    ] {
+        assert_eq!(literal_start(text), start, "{text}");
+    }
+}

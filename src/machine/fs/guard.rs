@@ -1,0 +1,93 @@
+//! Queue files of the running system, which may never come: reading one waits while a limit is written to the queue of a
+//! device that does not answer (fieldguide 12). Decides which of them are read through a child with a deadline.
+
+use crate::fact::Fact;
+use crate::machine::port::child::Reader;
+use crate::machine::stuck::Stuck;
+use std::collections::BTreeMap;
+
+/// When a child reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// For every queue file.
+    Always,
+    /// Where the device has I/O in flight, or is known not to answer. A queue is frozen for as long as its I/O is not done,
+    /// so one that has none gives its files at once; an event pays for no child then.
+    Busy,
+}
+
+/// The guard of one root.
+#[derive(Debug)]
+pub struct Guard {
+    when: When,
+    reader: Reader,
+    /// Whether a device needs the child, once it was looked at.
+    needed: BTreeMap<String, bool>,
+}
+
+impl Guard {
+    /// Guards with this memory of devices that did not answer.
+    pub fn new(when: When, stuck: Stuck) -> Guard {
+        Guard { when, reader: Reader::new(stuck), needed: BTreeMap::new() }
+    }
+
+    /// Reads a queue file through the child; `None` where it is safe to read it directly. `inflight` gives the counters of
+    /// the device with that directory.
+    pub fn read(&mut self, relative: &str, inflight: impl FnOnce(&str) -> Fact<Vec<u8>>) -> Option<Fact<Vec<u8>>> {
+        let (dir, _) = relative.split_once("/queue/")?;
+        let device = dir.rsplit('/').next().unwrap_or(dir);
+        let needed = match (self.when, self.needed.get(device)) {
+            (When::Always, _) => true,
+            (When::Busy, Some(needed)) => *needed,
+            (When::Busy, None) => {
+                let needed = self.reader.waits(device) || busy(&inflight(&format!("{dir}/inflight")));
+                self.needed.insert(device.to_owned(), needed);
+                needed
+            }
+        };
+        needed.then(|| self.reader.read(device, relative))
+    }
+
+    /// Whether a file of any device did not come.
+    pub fn timed_out(&self) -> bool {
+        self.reader.timed_out
+    }
+}
+
+/// Whether reads or writes are in flight (`inflight`: two counters); where it is not known, they may be.
+fn busy(inflight: &Fact<Vec<u8>>) -> bool {
+    let text = inflight.known().map(|b| String::from_utf8_lossy(b));
+    !text.is_some_and(|t| t.split_whitespace().count() == 2 && t.split_whitespace().all(|n| n == "0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_flight() {
+        let of = |text: &str| busy(&Fact::Known(text.as_bytes().to_vec()));
+        assert!(!of("       0        0\n"));
+        for text in ["       0        1\n", "       7        0\n", "", "0\n", "x y\n"] {
+            assert!(of(text), "{text:?}");
+        }
+        assert!(busy(&Fact::ABSENT));
+    }
+
+    #[test]
+    fn an_idle_device_costs_no_child_and_a_stuck_one_none_either() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = "sys/block/sdx/queue/write_zeroes_max_bytes";
+        let idle = |_: &str| Fact::Known(b"0 0\n".to_vec());
+        let mut guard = Guard::new(When::Busy, Stuck::below(dir.path()));
+        assert_eq!(guard.read(path, idle), None);
+        assert_eq!(guard.read("sys/block/sdx/size", idle), None);
+        let memory = Stuck::below(dir.path());
+        memory.remember("sdx", std::process::id());
+        for when in [When::Busy, When::Always] {
+            let mut guard = Guard::new(when, Stuck::below(dir.path()));
+            assert_eq!(guard.read(path, idle), Some(Fact::Unknown(crate::fact::Why::TimedOut)));
+            assert!(guard.timed_out());
+        }
+    }
+}

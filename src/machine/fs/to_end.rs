@@ -1,0 +1,108 @@
+//! An open file read to its end. Decides when the end is reached: only a read of nothing says so.
+//!
+//! A seq_file of procfs gives a part at each read, however much is asked for (fieldguide 13), and so may a network file
+//! system: taking a short read for the end once made a mounted disk "not mounted". The one exception is an attribute of
+//! sysfs or a sysctl (or a recording of one), which the kernel hands over whole, and of which an event reads dozens.
+
+use rustix::io::Errno;
+
+/// Asked for at each read, in bytes: a page, which holds any attribute of sysfs.
+const CHUNK: usize = 4096;
+
+/// What the end is known by, and how much is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// A short read, of an attribute of sysfs or a sysctl; of at most so many bytes.
+    ShortRead(usize),
+    /// A read of nothing; of at most so many bytes.
+    Nothing(usize),
+    /// A read of nothing, however far away: what the kernel tells of itself, of which no part may be missing.
+    Boundless,
+}
+
+/// Why there are no bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// There are more than were to be taken.
+    TooLong(usize),
+    /// The system's answer.
+    Os(Errno),
+}
+
+/// All bytes that `read` gives.
+pub fn read(end: End, mut read: impl FnMut(&mut [u8]) -> rustix::io::Result<usize>) -> Result<Vec<u8>, Stop> {
+    let (mut bytes, mut chunk) = (Vec::new(), [0u8; CHUNK]);
+    loop {
+        let n = match read(&mut chunk) {
+            Ok(n) => n.min(CHUNK),
+            Err(Errno::INTR) => continue,
+            Err(e) => return Err(Stop::Os(e)),
+        };
+        match end {
+            End::ShortRead(most) | End::Nothing(most) if bytes.len() + n > most => return Err(Stop::TooLong(most)),
+            _ => bytes.extend_from_slice(&chunk[..n]),
+        }
+        if n == 0 || (n < CHUNK && matches!(end, End::ShortRead(_))) {
+            return Ok(bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives at most so many bytes at once, as procfs does.
+    fn pieces(text: &[u8], most: usize) -> impl FnMut(&mut [u8]) -> rustix::io::Result<usize> + '_ {
+        let (mut at, mut interrupted) = (0, false);
+        move |into| {
+            interrupted = !interrupted;
+            if interrupted {
+                return Err(Errno::INTR);
+            }
+            let n = most.min(into.len()).min(text.len() - at);
+            into[..n].copy_from_slice(&text[at..at + n]);
+            at += n;
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn a_short_read_is_not_the_end() {
+        let text: Vec<u8> = (0..9000u32).map(|i| i as u8).collect();
+        for most in [1, 77, 4077, 4095, 4096, 5000] {
+            assert_eq!(read(End::Boundless, pieces(&text, most)).unwrap(), text, "{most} at once");
+            assert_eq!(read(End::Nothing(9000), pieces(&text, most)).unwrap(), text, "{most} at once");
+            assert_eq!(read(End::Nothing(8999), pieces(&text, most)), Err(Stop::TooLong(8999)));
+        }
+        assert_eq!(read(End::ShortRead(9000), pieces(&text, 77)).unwrap(), text[..77]);
+        assert_eq!(read(End::Boundless, |_| Err(Errno::IO)), Err(Stop::Os(Errno::IO)));
+    }
+
+    #[test]
+    fn a_pipe_is_read_to_its_end() {
+        use std::io::Write;
+        let (from, mut into) = std::os::unix::net::UnixStream::pair().unwrap();
+        let writer = std::thread::spawn(move || {
+            for line in 0..60 {
+                writeln!(into, "{line} 1 8:{line} / /mnt/{line} rw - ext4 /dev/sda{line} rw").unwrap();
+                std::thread::sleep(std::time::Duration::from_micros(200));
+            }
+        });
+        let bytes = read(End::Boundless, |chunk| rustix::io::read(&from, chunk)).unwrap();
+        writer.join().unwrap();
+        assert_eq!(bytes.iter().filter(|b| **b == b'\n').count(), 60);
+    }
+
+    #[test]
+    fn a_large_file_of_procfs_is_read_whole() {
+        let root = crate::machine::fs::root::Root::open(std::path::Path::new("/")).unwrap();
+        for path in ["proc/kallsyms", "proc/self/smaps", "proc/self/mountinfo"] {
+            // The symbols of a kernel are some MiB; a mapping more or less may come between two reads of the others.
+            let Ok(whole) = std::fs::read(format!("/{path}")) else { continue };
+            let bytes = root.read(path).known().cloned().unwrap();
+            assert!(bytes.len().abs_diff(whole.len()) < 4000, "{path}: {} of {} bytes", bytes.len(), whole.len());
+            assert!(bytes.ends_with(b"\n"), "{path} ends in the middle of a line");
+        }
+    }
+}
