@@ -5,8 +5,8 @@
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
-use zerocap::verdict::estimate::{plans, seconds, zeroing, Plan, Rates};
-use zerocap::verdict::measurement::Speedup;
+use verdict_format::{Plan, Speedup};
+use zerocap::verdict::estimate::{plans, seconds, zeroing, Rates};
 
 const GIB: u64 = 1 << 30;
 

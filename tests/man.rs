@@ -7,7 +7,7 @@ use clap::{Command as Clap, CommandFactory, Parser};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use zerocap::assess::document::Document;
+use verdict_format::Document;
 use zerocap::cli::Cli;
 use zerocap::output::properties;
 use zerocap::policy::format;

@@ -20,7 +20,7 @@ use zerocap::verdict::measurement::{Hints, Measurement, MethodResult, Speedup, T
 #[path = "schema/answers.rs"]
 mod answers;
 
-const SCHEMA: &str = include_str!("../src/output/verdict.schema.json");
+const SCHEMA: &str = verdict_format::SCHEMA;
 const PAGE: &str = include_str!("../man/zerocap-verdict.5");
 
 fn schema() -> Value {
@@ -364,7 +364,7 @@ schema = json.load(open(sys.argv[1]))
 jsonschema.Draft202012Validator.check_schema(schema)
 v = jsonschema.Draft202012Validator(schema)
 print([i for i, d in enumerate(json.load(open(sys.argv[2]))) if not v.is_valid(d)])";
-    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/output/verdict.schema.json");
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("verdict-format/verdict.schema.json");
     let output = Command::new("python3").arg("-c").arg(script).arg(schema).arg(&file).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();

@@ -4,8 +4,9 @@ use crate::cli::{print, remark};
 use crate::error::{Error, Result};
 use crate::jobs::check::{self, Answer, Request, Requirement};
 use crate::machine::Roots;
-use crate::output::detail;
+use crate::output::{detail, path_answer};
 use std::io::Write;
+use verdict_format::answers::json;
 
 /// The verdict of a device, or of what a path lies on, as an exit code
 ///
@@ -60,8 +61,8 @@ impl Check {
             print(|out| match &checked.answer {
                 Answer::Device(document) if self.json => writeln!(out, "{}", document.json()),
                 Answer::Device(document) => writeln!(out, "{}", detail::sentence(document)),
-                Answer::Path(answer) if self.json => writeln!(out, "{}", answer.json()),
-                Answer::Path(answer) => answer.write(out),
+                Answer::Path(answer) if self.json => writeln!(out, "{}", json(answer)),
+                Answer::Path(answer) => path_answer::write(out, answer),
             })?;
             checked.unmet.iter().for_each(|r| remark(&format!("not met: {r}")));
         }

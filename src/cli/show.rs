@@ -1,12 +1,12 @@
 //! `zerocap show`.
 
-use crate::assess::document::Document;
 use crate::cli::{complain, print, remark};
 use crate::error::{exit, Error, Result};
 use crate::jobs::show;
 use crate::machine::Roots;
 use crate::output::{detail, openmetrics, table};
 use std::io::{IsTerminal, Write};
+use verdict_format::Document;
 
 /// The verdicts: all devices as a table, one device in detail
 #[derive(Debug, clap::Args)]

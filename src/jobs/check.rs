@@ -1,7 +1,6 @@
 //! `zerocap check`: the verdict of a device, or of the devices below a path, as an exit code.
 
 use crate::assess;
-use crate::assess::document::Document;
 use crate::device::display::escape_str;
 use crate::device::Device;
 use crate::error::{exit, Error, Result};
@@ -12,10 +11,11 @@ use crate::jobs::check_target::{self, Target};
 use crate::machine::clock;
 use crate::machine::port::Port;
 use crate::machine::Roots;
-use crate::output::path_answer::{PathAnswer, PathDevice};
 use crate::store::published;
 use crate::terms::{Basis, Class, Method};
 use crate::verdict::expected::weakest_of;
+use verdict_format::answers::{PathAnswer, PathDevice};
+use verdict_format::{Document, FORMAT};
 
 /// What a caller can require besides the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -54,7 +54,7 @@ impl Requirement {
             Requirement::WriteZeroes => d
                 .methods
                 .iter()
-                .any(|m| m.method == Method::WriteZeroes && m.error.is_none() && m.verified == Some(true)),
+                .any(|m| m.method == Some(Method::WriteZeroes) && m.error.is_none() && m.verified == Some(true)),
         }
     }
 }
@@ -132,7 +132,28 @@ fn on_path(roots: &Roots, request: &Request<'_>, on: &OnPath, remark: &mut dyn F
         verdict: one.document,
     };
     let below = devices.iter().zip(ones).map(|(device, one)| below(device, one)).collect();
-    Ok(Checked { answer: Answer::Path(Box::new(PathAnswer::new(on, &can, class, below))), code, unmet })
+    Ok(Checked { answer: Answer::Path(Box::new(path_answer(on, &can, class, below))), code, unmet })
+}
+
+fn path_answer(on: &OnPath, can: &Can, class: Class, devices: Vec<PathDevice>) -> PathAnswer {
+    let (write_zeroes, offloaded, why) = match can {
+        Can::Yes => (Some(true), Some(true), None),
+        Can::Written(why) => (Some(true), Some(false), Some(why.clone())),
+        Can::No(why) => (Some(false), Some(false), Some(why.clone())),
+        Can::Unknown(why) => (None, None, Some(why.clone())),
+    };
+    PathAnswer {
+        format: FORMAT,
+        path: on.path.clone(),
+        filesystem: on.filesystem.clone(),
+        mount_point: on.mount_point.clone(),
+        layers: on.layers.clone(),
+        class,
+        write_zeroes,
+        offloaded,
+        why,
+        devices,
+    }
 }
 
 /// One device: what is published where the rest may not be asked, else looked at anew.

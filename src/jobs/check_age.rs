@@ -1,11 +1,11 @@
 //! How old the measurement below a class is, for `check --max-age`.
 
-use crate::assess::document::Document;
 use crate::jobs::check;
 use crate::machine::block::devices;
 use crate::machine::Roots;
 use crate::output::time::seconds;
 use crate::terms::Basis;
+use verdict_format::Document;
 
 /// How deep a stack is followed.
 const DEEPEST: usize = 8;

@@ -1,15 +1,15 @@
 //! `zerocap estimate`: how long zeroing so many bytes takes, by the best method and by writing.
 
-use crate::assess::document::Document;
 use crate::error::{exit, Result};
 use crate::facts::path::{self, Can, Place};
 use crate::jobs::check;
 use crate::jobs::check_target::{self, Target};
 use crate::machine::Roots;
 use crate::output::detail;
-use crate::output::estimate::Estimate;
 use crate::terms::{Class, Method};
 use crate::verdict::estimate::{plans, seconds, zeroing, Rates};
+use verdict_format::answers::Estimate;
+use verdict_format::{Document, FORMAT};
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
     reason = why.or(reason);
     let zero = zeroing(request.bytes, &rates);
     let write = seconds(request.bytes as f64, rates.write);
-    let plans = request.data.map(|data| plans(request.bytes, data, &rates));
+    let times = request.data.map(|data| plans(request.bytes, data, &rates));
     // What is not faster than writing is not worth a call, and rates say little of calls below the measured break-even.
     let short = document.as_ref().and_then(|d| d.hints.break_even_bytes).is_some_and(|least| request.bytes < least);
     let best = match (&zero, write) {
@@ -60,15 +60,27 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
     };
     let code = if best.is_some() { exit::OK } else { exit::UNKNOWN };
     let class = document.as_ref().map_or(Class::Unknown, |d| d.class);
-    let estimate = Estimate::new(name, class, request.bytes, method, zero, write, best, request.data.zip(plans));
-    Ok((
-        Estimate {
-            confidence: rates.speedup.map(|s| s.confidence).filter(|_| zero.is_some()),
-            why: reason,
-            ..estimate
-        },
-        code,
-    ))
+    let estimate = Estimate {
+        format: FORMAT,
+        target: name,
+        class,
+        bytes: request.bytes,
+        method,
+        zero_seconds: zero.map(|z| z.value),
+        zero_seconds_low: zero.and_then(|z| z.low),
+        zero_seconds_high: zero.and_then(|z| z.high),
+        confidence: rates.speedup.map(|s| s.confidence).filter(|_| zero.is_some()),
+        write_seconds: write,
+        best: best.map(|(m, _)| m),
+        best_seconds: best.map(|(_, t)| t),
+        data_fraction: request.data,
+        plan: times.and_then(|p| p.best()).map(|(plan, _)| plan),
+        zero_first_seconds: times.and_then(|p| p.zero_first),
+        zero_rest_seconds: times.and_then(|p| p.zero_rest),
+        write_all_seconds: times.and_then(|p| p.write_all),
+        why: reason,
+    };
+    Ok((estimate, code))
 }
 
 /// The rates that a caller may count on, the method, and why there is no zeroing.

@@ -1,7 +1,6 @@
 //! `zerocap show`: the verdicts of the devices that were named, or of all.
 
 use crate::assess;
-use crate::assess::document::Document;
 use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
@@ -9,6 +8,7 @@ use crate::jobs::find;
 use crate::machine::Roots;
 use crate::store::published;
 use std::collections::BTreeMap;
+use verdict_format::Document;
 
 /// The documents, and the errors of devices that could not be looked at.
 pub type Shown = (Vec<Document>, Vec<Error>);

@@ -2,7 +2,7 @@
 //!
 //! No text of the device is in them: words, numbers and finding codes only, so nothing a firmware says can inject a line.
 
-use crate::assess::document::Document;
+use verdict_format::Document;
 
 /// The most that is printed, in bytes; udev cuts at 16 KiB, silently.
 const LIMIT: usize = 4096;

@@ -191,6 +191,6 @@ fn keep(
     measurements::save(roots, facts, &measurement)?;
     let mut document = published::with_event(roots, &facts.device, &mut |text| listener.remark(text))?;
     // What was just measured is told, also where a stale measurement beside it, or a shared identity, hides it later.
-    document.overwrite = Some(overwrite);
+    document.overwrite = Some((&overwrite).into());
     Ok(Answer::Verdict(Box::new(document)))
 }

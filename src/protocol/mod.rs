@@ -14,7 +14,6 @@ pub mod result;
 pub mod supervise;
 pub mod untested;
 
-use crate::assess::document::Document;
 use crate::assess::stack_members;
 use crate::device::Devnum;
 use crate::error::{Error, Result};
@@ -43,6 +42,7 @@ use crate::terms::Class;
 use crate::verdict::measurement::TestFinding;
 use rustix::io::Errno;
 use std::path::PathBuf;
+use verdict_format::Document;
 
 /// What was asked for.
 #[derive(Debug, Clone)]

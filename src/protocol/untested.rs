@@ -3,7 +3,6 @@
 //!
 //! The finding is not made here: `granularity-large` follows from the limit itself, in every verdict of the device.
 
-use crate::assess::document::Document;
 use crate::error::Result;
 use crate::machine::clock;
 use crate::protocol::result::{self, Conditions};
@@ -12,6 +11,7 @@ use crate::protocol::Subject;
 use crate::store::measurements;
 use crate::store::published;
 use crate::verdict::fingerprint;
+use verdict_format::Document;
 
 /// Keeps and publishes it.
 pub(crate) fn answer(on: Subject<'_>, why: &str, listener: &mut dyn Listener) -> Result<Box<Document>> {

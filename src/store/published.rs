@@ -1,13 +1,13 @@
 //! Publishes a verdict: `/run/zerocap/<major>:<minor>.json`, readable by all, old or new, never torn.
 
 use crate::assess;
-use crate::assess::document::Document;
 use crate::device::{Device, Devnum};
 use crate::error::Result;
 use crate::facts::Depth;
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::udev;
 use crate::machine::Roots;
+use verdict_format::Document;
 
 fn files(roots: &Roots) -> LiveDurable {
     LiveDurable::volatile(roots.run(), 0o644)
