@@ -7,13 +7,18 @@ use crate::device::display::escape_str;
 use crate::facts::field::Reading;
 use crate::facts::initial::Initial;
 use crate::facts::Facts;
+use crate::machine::block::devices;
+use crate::machine::fs::root::Root;
+use crate::terms::Method;
+use crate::verdict::fingerprint::command_path;
+use crate::verdict::limit_rules::granularity;
 use crate::verdict::measurement as kept;
-use crate::verdict::{self, Verdict, Want};
+use crate::verdict::{self, Figures, Verdict, Want};
 use verdict_format as public;
 use verdict_format::{Document, FORMAT};
 
 /// The document of one device.
-pub fn compose(facts: &Facts, verdict: &Verdict) -> Document {
+pub fn compose(root: &Root, facts: &Facts, verdict: &Verdict) -> Document {
     let names = &facts.names;
     let device = public::Device {
         name: escape_str(&facts.device.name),
@@ -23,36 +28,43 @@ pub fn compose(facts: &Facts, verdict: &Verdict) -> Document {
         kind: facts.device.kind.as_str().to_owned(),
         transport: names.transport.known().cloned(),
         driver: names.driver.known().cloned(),
+        command_path: command_path(facts).map(|path| spelled(&path)),
         identity: names.identity.as_ref().map(ToString::to_string),
         vendor: names.vendor.known().cloned(),
         model: names.model.known().cloned(),
         firmware: names.firmware.known().cloned(),
         size_bytes: names.size_bytes.get(),
+        // No claim says so of every device, and what some say is not asked yet.
+        allocated_bytes: None,
         logical_block_bytes: facts.queue.logical_block.get(),
         physical_block_bytes: facts.queue.physical_block.get(),
-        members: facts.stack.members.known().cloned().unwrap_or_default(),
+        members: facts.stack.members.known().into_iter().flatten().map(|name| member(root, name)).collect(),
     };
-    let m = verdict.measurement.as_ref();
+    let (m, figures) = (verdict.measurement.as_ref(), verdict.figures);
     Document {
         format: FORMAT,
+        kind: public::Kind::Verdict,
+        published: None,
         device,
         class: verdict.class,
         basis: verdict.basis,
         expected: verdict.expected,
         reason: verdict.reason.clone(),
-        method: verdict.method(),
-        zeroes_verified: m.filter(|m| !m.is_without_test()).map(|m| m.zeroes_verified),
+        method: figures.method,
+        zeroes_verified: figures.zeroes_verified,
         zero_bytes_per_second: m.and_then(|m| m.zero_bytes_per_second),
         write_bytes_per_second: m.and_then(|m| m.write_bytes_per_second),
+        data_write_bytes_per_second: None,
         overwrite_after_zero_bytes_per_second: m.and_then(|m| m.overwrite_after_zero_bytes_per_second),
         speedup: m.and_then(|m| m.speedup).map(Into::into),
+        sustained: None,
         methods: m.map(|m| m.methods.iter().map(Into::into).collect()).unwrap_or_default(),
         modes: m.map(|m| m.modes.iter().map(Into::into).collect()).unwrap_or_default(),
-        hints: m.map(|m| m.hints.into()).unwrap_or_default(),
+        hints: hints(facts, m, figures),
         claims: verdict.claims.iter().map(Into::into).collect(),
         findings: verdict.findings.iter().map(Into::into).collect(),
         tunables: verdict.wants.iter().map(Into::into).collect(),
-        overwrite: verdict.overwrite.as_ref().map(Into::into),
+        overwrite: overwrite(facts, verdict),
         interference: m.and_then(|m| m.interference).map(Into::into),
         deep: m.and_then(|m| m.deep.as_ref()).map(Into::into),
         measured: m.map(Into::into),
@@ -60,10 +72,54 @@ pub fn compose(facts: &Facts, verdict: &Verdict) -> Document {
     }
 }
 
+/// A member with its number, and the sequence number of its disk: so that a reader can tell whether the stack is still
+/// made of what it was.
+fn member(root: &Root, name: &str) -> public::Member {
+    let target = devices::target(root, name);
+    let devnum = target.as_ref().and_then(|t| t.partition.as_ref().map_or(t.device.devnum, |p| p.devnum));
+    public::Member {
+        name: escape_str(name),
+        devnum: devnum.map(|d| d.to_string()),
+        diskseq: target.and_then(|t| root.number(&t.device.attr("diskseq")).get()),
+    }
+}
+
+/// A command path of the fingerprint in the words of the document.
+fn spelled(path: &str) -> String {
+    match path {
+        "none" => "none",
+        "WZ" => "write-zeroes",
+        "WZ+DEAC" => "write-zeroes+deac",
+        "DSM" => "dataset-management",
+        "WS16" => "write-same-16",
+        "WS16+UNMAP" => "write-same-16+unmap",
+        "WS10+UNMAP" => "write-same-10+unmap",
+        "VIRTIO_BLK_T_WRITE_ZEROES" => "virtio-write-zeroes",
+        "FALLOC_FL_PUNCH_HOLE" => Method::PunchHole.as_str(),
+        _ => "request",
+    }
+    .to_owned()
+}
+
+fn hints(facts: &Facts, measurement: Option<&kept::Measurement>, figures: Figures) -> public::Hints {
+    public::Hints {
+        claimed_granularity_bytes: granularity(facts).filter(|g| *g > 0),
+        alignment_bytes: figures.alignment_bytes,
+        chunk_bytes: figures.chunk_bytes,
+        break_even_bytes: measurement.and_then(|m| m.hints.break_even_bytes),
+    }
+}
+
+/// What files gained when it was measured holds only while the kernel lets FALLOC_FL_WRITE_ZEROES through.
+fn overwrite(facts: &Facts, verdict: &Verdict) -> Option<public::Overwrite> {
+    verdict.overwrite.as_ref().filter(|_| !facts.queue.unmap.is(0)).map(Into::into)
+}
+
 /// The answer of `probe`: every reading of the device beside the document's findings.
 pub fn probe(facts: &Facts, document: &Document) -> public::answers::Probe {
     public::answers::Probe {
         format: document.format,
+        kind: public::Kind::Probe,
         device: document.device.clone(),
         expected: document.expected,
         readings: facts.readings.iter().map(Into::into).collect(),
@@ -155,21 +211,12 @@ impl From<&kept::ModeResult> for public::ModeResult {
     }
 }
 
-impl From<kept::Hints> for public::Hints {
-    fn from(from: kept::Hints) -> Self {
-        public::Hints {
-            alignment_bytes: from.alignment_bytes,
-            chunk_bytes: from.chunk_bytes,
-            break_even_bytes: from.break_even_bytes,
-        }
-    }
-}
-
 impl From<&kept::Overwrite> for public::Overwrite {
     fn from(from: &kept::Overwrite) -> Self {
         public::Overwrite {
             at: from.at.clone(),
             filesystem: from.filesystem.clone(),
+            mount_point: from.mount_point.clone(),
             unwritten: from.unwritten,
             write_zeroes: from.write_zeroes,
             written: from.written,

@@ -79,7 +79,7 @@ fn look(look: &mut Look<'_>, device: &Device) -> Picture {
     look.seen.clear();
     let decided = Rc::unwrap_or_clone(decided);
     let Decided { facts, policy, verdict, unusable, .. } = decided;
-    let document = document::compose(&facts, &verdict);
+    let document = document::compose(&look.roots.system, &facts, &verdict);
     Picture { facts, policy, verdict, document, unusable }
 }
 
@@ -132,6 +132,7 @@ impl Look<'_> {
                 facts: &d.facts,
                 class: d.verdict.class,
                 reason: &d.verdict.reason,
+                figures: d.verdict.figures,
                 expected: d.verdict.expected,
                 knob_off: wants::knob_off(&d.verdict.wants),
                 rotating: d.rotating,

@@ -23,12 +23,15 @@ pub struct Check {
     /// Exit with 7 if the measurement is older: a number with s, m, h, d or w
     #[arg(long, value_name = "DURATION")]
     max_age: Option<String>,
+    /// Exit with 0 for fast and usable here, 3 for anything else that is known or not, and 1, 2 or 32 for no answer
+    #[arg(long)]
+    boolean: bool,
     /// Print nothing on standard output
     #[arg(short, long)]
     quiet: bool,
     /// The document of format 1; for a path, the answer for a path
     #[arg(long, conflicts_with = "quiet")]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// Seconds of a duration: a number and `s`, `m`, `h`, `d` or `w`.
@@ -55,7 +58,7 @@ impl Check {
             })
         });
         let max_age = max_age.transpose()?;
-        let request = Request { typed: &self.target, require: &self.require, max_age };
+        let request = Request { typed: &self.target, require: &self.require, max_age, boolean: self.boolean };
         let checked = check::run(roots, &request, &mut remark)?;
         if !self.quiet {
             print(|out| match &checked.answer {

@@ -25,7 +25,7 @@ pub struct Estimate {
     data_fraction: Option<f64>,
     /// The answer as one object
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 impl Estimate {

@@ -21,7 +21,7 @@ pub struct IsZero {
     quiet: bool,
     /// The answer as one object
     #[arg(long, conflicts_with = "quiet")]
-    json: bool,
+    pub(super) json: bool,
 }
 
 impl IsZero {

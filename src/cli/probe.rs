@@ -19,7 +19,7 @@ pub struct Probe {
     device: String,
     /// Raw and decoded values, and the reason for each unknown
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 impl Probe {

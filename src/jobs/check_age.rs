@@ -40,7 +40,7 @@ fn at_level(roots: &Roots, document: &Document, now: &str, remark: &mut dyn FnMu
     }
     let mut oldest = Age::NotMeasured;
     for member in &document.device.members {
-        let Some(device) = devices::resolve_name(&roots.system, member) else { continue };
+        let Some(device) = devices::resolve_name(&roots.system, &member.name) else { continue };
         let below = check::document(roots, roots.port().as_mut(), &device, &mut *remark);
         match (at_level(roots, &below, now, remark, level + 1), &oldest) {
             (unknown @ Age::Unknown(_), _) => return unknown,

@@ -1,7 +1,7 @@
 //! `zerocap estimate`: how long zeroing so many bytes takes, by the best method and by writing.
 
 use crate::error::{exit, Result};
-use crate::facts::path::{self, Can, Place};
+use crate::facts::path::{self, Can};
 use crate::jobs::check;
 use crate::jobs::check_target::{self, Target};
 use crate::machine::Roots;
@@ -9,7 +9,7 @@ use crate::output::detail;
 use crate::terms::{Class, Method};
 use crate::verdict::estimate::{plans, seconds, zeroing, Rates};
 use verdict_format::answers::Estimate;
-use verdict_format::{Document, FORMAT};
+use verdict_format::{Document, Kind, FORMAT};
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
@@ -30,17 +30,16 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
             let document = check::document(roots, port.as_mut(), &device, remark);
             (document.device.name.clone(), Some(document), Can::Yes, None)
         }
-        Target::Path(on) => match &on.place {
-            Place::Devices(devices) if devices.len() == 1 => {
-                let document = check::document(roots, port.as_mut(), &devices[0], remark);
+        Target::Path(on) => match check_target::devices(request.typed, &on)? {
+            [device] => {
+                let document = check::document(roots, port.as_mut(), device, remark);
                 (on.path.clone(), Some(document), path::can_write_zeroes(&roots.system, &on), None)
             }
             // Which device takes which share is the file system's own business.
-            Place::Devices(devices) => {
+            devices => {
                 let why = format!("it lies on {} devices, of which each may get any share", devices.len());
                 (on.path.clone(), None, Can::Yes, Some(why))
             }
-            Place::NoDevice(why) | Place::Unknown(why) => (on.path.clone(), None, Can::Yes, Some(why.clone())),
         },
     };
     let (rates, method, mut reason) = match &document {
@@ -55,13 +54,14 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
     let short = document.as_ref().and_then(|d| d.hints.break_even_bytes).is_some_and(|least| request.bytes < least);
     let best = match (&zero, write) {
         (Some(z), Some(w)) if z.value < w && !short => method.map(|m| (m, z.value)),
-        (_, Some(w)) => Some((Method::WriteZeros, w)),
+        (_, Some(w)) => Some((Method::Write, w)),
         _ => None,
     };
     let code = if best.is_some() { exit::OK } else { exit::UNKNOWN };
     let class = document.as_ref().map_or(Class::Unknown, |d| d.class);
     let estimate = Estimate {
         format: FORMAT,
+        kind: Kind::Estimate,
         target: name,
         class,
         bytes: request.bytes,

@@ -7,6 +7,7 @@ use crate::machine::block::read_zero;
 use crate::machine::Roots;
 use crate::units::rate;
 use verdict_format::answers::IsZero;
+use verdict_format::{Kind, FORMAT};
 
 /// The exit code: 0 where all is zero, 7 where not: nothing failed, but what was asked for does not hold.
 pub fn code(answer: &IsZero) -> u8 {
@@ -29,6 +30,8 @@ pub fn run(roots: &Roots, typed: &str, tell: &mut dyn FnMut(u64, u64)) -> Result
     let node = target.partition.map_or_else(|| target.device.node(), |p| p.node());
     let scan = read_zero::scan(&node, tell)?;
     Ok(IsZero {
+        format: FORMAT,
+        kind: Kind::IsZero,
         node: escape_str(&node),
         zero: scan.first.is_none(),
         first_nonzero_block: scan.first.map(|byte| byte / scan.block),

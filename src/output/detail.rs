@@ -94,7 +94,7 @@ pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
     row("identity", text(&d.device.identity))?;
     if !d.device.members.is_empty() {
         let on = if d.device.kind == Kind::Loop.as_str() { "file on" } else { "made of" };
-        row(on, d.device.members.join(", "))?;
+        row(on, d.device.members.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", "))?;
     }
     if let Some(how) = &d.initial_state.how {
         row("holds", format!("{}, known by {how}", d.initial_state.state))?;

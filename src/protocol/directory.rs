@@ -164,6 +164,7 @@ fn form(checked: &Checked, outcome: &Outcome) -> Overwrite {
     Overwrite {
         at: clock::now_utc(),
         filesystem: checked.on.filesystem.clone(),
+        mount_point: Some(checked.on.mount_point.clone()),
         unwritten,
         write_zeroes,
         written: bytes(outcome.written),

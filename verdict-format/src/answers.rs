@@ -1,7 +1,7 @@
 //! The answers that are no documents: of `check` for a path, of `estimate`, `is-zero` and `probe`.
 
 use crate::document::{Device, Document, Finding};
-use crate::{open, Class, Method, Plan};
+use crate::{open, Class, Kind, Method, Plan, FORMAT};
 use serde::{Deserialize, Serialize};
 
 /// One answer as JSON on one line, without a newline.
@@ -16,6 +16,9 @@ pub fn json(answer: &impl Serialize) -> String {
 pub struct PathAnswer {
     /// [`crate::FORMAT`].
     pub format: u32,
+    /// Always [`Kind::Path`].
+    #[serde(rename = "type")]
+    pub kind: Kind,
     /// The path, links followed.
     pub path: String,
     /// The type of the file system that holds the data.
@@ -51,6 +54,9 @@ pub struct PathDevice {
 pub struct Estimate {
     /// [`crate::FORMAT`].
     pub format: u32,
+    /// Always [`Kind::Estimate`].
+    #[serde(rename = "type")]
+    pub kind: Kind,
     /// The device's name, or the path.
     pub target: String,
     /// The class of the device.
@@ -94,6 +100,11 @@ pub struct Estimate {
 /// The answer of `is-zero`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IsZero {
+    /// [`crate::FORMAT`].
+    pub format: u32,
+    /// Always [`Kind::IsZero`].
+    #[serde(rename = "type")]
+    pub kind: Kind,
     /// The node that was read.
     pub node: String,
     /// Whether every byte is zero.
@@ -119,6 +130,9 @@ pub struct IsZero {
 pub struct Probe {
     /// [`crate::FORMAT`].
     pub format: u32,
+    /// Always [`Kind::Probe`].
+    #[serde(rename = "type")]
+    pub kind: Kind,
     /// The device.
     pub device: Device,
     /// What the claims alone let one expect.
@@ -128,6 +142,27 @@ pub struct Probe {
     pub readings: Vec<Reading>,
     /// Coded remarks.
     pub findings: Vec<Finding>,
+}
+
+/// Instead of an answer, where there is none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// [`crate::FORMAT`].
+    pub format: u32,
+    /// Always [`Kind::Error`].
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// The exit code of the program, which says what kind of failure it is: 32 for no such device.
+    pub code: u8,
+    /// What went wrong, a sentence.
+    pub error: String,
+}
+
+impl Failure {
+    /// A failure with this exit code.
+    pub fn new(code: u8, error: String) -> Failure {
+        Failure { format: FORMAT, kind: Kind::Error, code, error }
+    }
 }
 
 /// One reading of a device or of the kernel.

@@ -1,6 +1,6 @@
 //! The document of one device, field by field as zerocap-verdict(5) has them. The form only; no I/O.
 
-use crate::{open, Basis, Class, Code, Method, Severity, State};
+use crate::{open, Basis, Class, Code, Kind, Method, Severity, State};
 use serde::{Deserialize, Serialize};
 
 /// One device's verdict.
@@ -8,6 +8,11 @@ use serde::{Deserialize, Serialize};
 pub struct Document {
     /// [`crate::FORMAT`].
     pub format: u32,
+    /// Always [`Kind::Verdict`].
+    #[serde(rename = "type", default = "open::verdict")]
+    pub kind: Kind,
+    /// Which program published the document and when; null where it was made for the one who asked.
+    pub published: Option<Published>,
     /// The device.
     pub device: Device,
     /// What zeroing is like.
@@ -24,16 +29,21 @@ pub struct Document {
     /// The method that the class is about.
     #[serde(default, deserialize_with = "open::or_none")]
     pub method: Option<Method>,
-    /// Whether every byte that was zeroed was read back as zero; null where nothing was measured.
+    /// Whether every byte that was zeroed was read back as zero; null where nothing was measured. Of a derived class:
+    /// whether that holds for every member.
     pub zeroes_verified: Option<bool>,
     /// Bytes per second.
     pub zero_bytes_per_second: Option<u64>,
-    /// Bytes per second.
+    /// Bytes per second of writing zeroes, which zeroing is compared with.
     pub write_bytes_per_second: Option<u64>,
+    /// Bytes per second of writing data; null where that was not measured apart from zeroes.
+    pub data_write_bytes_per_second: Option<u64>,
     /// Bytes per second.
     pub overwrite_after_zero_bytes_per_second: Option<u64>,
     /// Write time over zero time.
     pub speedup: Option<Speedup>,
+    /// The same over one long uninterrupted run; null where that was not measured.
+    pub sustained: Option<Sustained>,
     /// Each method that was tried.
     #[serde(default)]
     pub methods: Vec<MethodResult>,
@@ -79,6 +89,17 @@ impl Document {
     }
 }
 
+/// Which program published a document, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Published {
+    /// When it was written, RFC 3339 in UTC. An event that changes nothing leaves the file as it is.
+    pub at: String,
+    /// The kernel's identity of the boot; null where it could not be read.
+    pub boot_id: Option<String>,
+    /// The program and its version.
+    pub program: String,
+}
+
 /// What a device holds at this moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Initial {
@@ -106,15 +127,28 @@ pub struct Device {
     pub kind: String,
     pub transport: Option<String>,
     pub driver: Option<String>,
+    pub command_path: Option<String>,
     pub identity: Option<String>,
     pub vendor: Option<String>,
     pub model: Option<String>,
     pub firmware: Option<String>,
     pub size_bytes: Option<u64>,
+    pub allocated_bytes: Option<u64>,
     pub logical_block_bytes: Option<u64>,
     pub physical_block_bytes: Option<u64>,
     #[serde(default)]
-    pub members: Vec<String>,
+    pub members: Vec<Member>,
+}
+
+/// A device that a stack is made of: a whole device, or a partition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// The kernel's name.
+    pub name: String,
+    /// Its number as `MAJOR:MINOR`.
+    pub devnum: Option<String>,
+    /// The sequence number of the disk that it is or lies on.
+    pub diskseq: Option<u64>,
 }
 
 /// What one field of the device or of the kernel claims.
@@ -181,6 +215,15 @@ pub struct Speedup {
     pub confidence: f64,
 }
 
+/// The ratio over one long run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sustained {
+    /// How many bytes were zeroed in it.
+    pub bytes: u64,
+    /// How many times as fast as writing; null where the cost of zeroing was not clear of 0.
+    pub speedup: Option<f64>,
+}
+
 /// One method's result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MethodResult {
@@ -219,7 +262,9 @@ pub struct ModeResult {
 /// What callers should do.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Hints {
-    /// Offsets and lengths should be multiples of this.
+    /// What the device claims as the unit in which it deallocates; a claim, not a measurement.
+    pub claimed_granularity_bytes: Option<u64>,
+    /// Offsets, counted from the start of the disk, and lengths should be multiples of this.
     pub alignment_bytes: Option<u64>,
     /// Bytes a call.
     pub chunk_bytes: Option<u64>,
@@ -234,6 +279,8 @@ pub struct Overwrite {
     pub at: String,
     /// The type of the file system: `ext4`.
     pub filesystem: String,
+    /// Where it was mounted; null where that was not kept.
+    pub mount_point: Option<String>,
     /// Bytes per second into space that fallocate made.
     pub unwritten: Option<u64>,
     /// Into space that FALLOC_FL_WRITE_ZEROES made.

@@ -20,13 +20,13 @@ mod reader;
 mod words;
 
 pub use document::{
-    Beside, Claim, Deep, Device, Document, Finding, Hints, Initial, Interference, Latencies, Measured, MethodResult,
-    ModeResult, Overwrite, Speedup, Tunable,
+    Beside, Claim, Deep, Device, Document, Finding, Hints, Initial, Interference, Latencies, Measured, Member,
+    MethodResult, ModeResult, Overwrite, Published, Speedup, Sustained, Tunable,
 };
 pub use finding::{Code, FindingCode};
 pub use number::Devnum;
 pub use reader::{accept, read, read_below, ReadError, DIRECTORY};
-pub use words::{Basis, Class, Method, Plan, Severity, State, UnknownWord};
+pub use words::{Basis, Class, Kind, Method, Plan, Severity, State, UnknownWord};
 
 /// The number of the form that this package reads and writes.
 pub const FORMAT: u32 = 1;

@@ -1,12 +1,17 @@
 //! How the reader takes words that it does not know: a document of a newer zerocap is read all the same, and an unknown
 //! word never makes the answer better.
 
-use crate::{Basis, Class, Severity, State};
+use crate::{Basis, Class, Kind, Severity, State};
 use serde::{Deserialize, Deserializer};
 use std::str::FromStr;
 
 fn word<'de, D: Deserializer<'de>, T: FromStr>(deserializer: D) -> Result<Option<T>, D::Error> {
     Ok(String::deserialize(deserializer)?.parse().ok())
+}
+
+/// The type of a document. A file of an answer of another type is no document.
+pub(crate) fn verdict() -> Kind {
+    Kind::Verdict
 }
 
 /// A class that is not known counts as `unknown`.

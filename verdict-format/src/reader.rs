@@ -1,7 +1,7 @@
 //! Reads the published document of a device, and believes it only where it may: the file is root's and nobody else may
 //! write it, its format is the one that this package knows, and it is of the very disk that has the number now.
 
-use crate::{Devnum, Document, FORMAT};
+use crate::{Devnum, Document, Kind, FORMAT};
 use std::fs::{File, Metadata};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
@@ -141,5 +141,8 @@ pub fn accept(bytes: &[u8], diskseq: Option<u64>) -> Result<Option<Document>, Re
         None => return Err(Rejected(None, "it has no format number".to_owned())),
     }
     let document: Document = serde_json::from_value(value).map_err(|e| Rejected(None, e.to_string()))?;
+    if document.kind != Kind::Verdict {
+        return Err(Rejected(None, format!("it is of the type {}", document.kind)));
+    }
     Ok((document.device.diskseq == diskseq).then_some(document))
 }

@@ -83,7 +83,25 @@ words! {
         /// `ioctl(BLKDISCARD)`: promises nothing about what is read afterwards.
         BlkDiscard = "blkdiscard",
         /// Ordinary writes of zeroes.
-        WriteZeros = "write-zeros",
+        Write = "write",
+    }
+}
+
+words! {
+    /// Which kind of answer a JSON object is.
+    Kind {
+        /// A [`crate::Document`].
+        Verdict = "verdict",
+        /// A [`crate::answers::PathAnswer`].
+        Path = "path",
+        /// A [`crate::answers::Estimate`].
+        Estimate = "estimate",
+        /// A [`crate::answers::IsZero`].
+        IsZero = "is-zero",
+        /// A [`crate::answers::Probe`].
+        Probe = "probe",
+        /// A [`crate::answers::Failure`].
+        Error = "error",
     }
 }
 
