@@ -154,13 +154,14 @@ fn answers(root: &Path, device: &str, what: &str) -> Value {
     let device = find::named(&roots, device).unwrap();
     let picture = assess::of(&roots, roots.port().as_mut(), &device, Depth::All, &mut |_| ());
     let mut shown = Vec::new();
-    zerocap::output::probe::write(&mut shown, &picture.facts, &picture.document).unwrap();
+    let answer = assess::document::probe(&picture.facts, &picture.document);
+    zerocap::output::probe::write(&mut shown, &answer, &picture.document).unwrap();
     zerocap::output::detail::write(&mut shown, &picture.document).unwrap();
     check_text(&shown, what);
     let json = picture.document.json();
     check_text(json.as_bytes(), what);
     serde_json::from_str::<Value>(&json).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let probe = check_probe(&zerocap::output::probe::json(&picture.facts, &picture.document), what);
+    let probe = check_probe(&verdict_format::answers::json(&answer), what);
     assert!(began.elapsed() < AT_MOST, "{what}: {:?}", began.elapsed());
     probe
 }

@@ -5,8 +5,8 @@
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
-use zerocap::verdict::estimate::{plans, seconds, zeroing, Plan, Rates};
-use zerocap::verdict::measurement::Speedup;
+use verdict_format::{Plan, Speedup};
+use zerocap::verdict::estimate::{plans, seconds, zeroing, Rates};
 
 const GIB: u64 = 1 << 30;
 
@@ -101,7 +101,7 @@ fn below_the_break_even_it_is_written() {
         serde_json::from_str::<Value>(&out).unwrap()["best"].clone()
     };
     // hints.break_even_bytes of sde is 65536.
-    assert_eq!((best("4096"), best("65536")), ("write-zeros".into(), "punch-hole".into()));
+    assert_eq!((best("4096"), best("65536")), ("write".into(), "punch-hole".into()));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn what_is_not_known_is_unknown_and_exit_5() {
     // A liar's zeroing has a rate, which must not be recommended.
     let (code, out, _) = run(&["estimate", "sda", "1GiB", "--json"]);
     let answer: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((code, answer["best"].as_str()), (Some(0), Some("write-zeros")), "{out}");
+    assert_eq!((code, answer["best"].as_str()), (Some(0), Some("write")), "{out}");
     assert_eq!(answer["zero_seconds"], Value::Null);
 }
 
@@ -149,4 +149,14 @@ fn what_makes_no_sense_is_usage() {
         assert_eq!(run(arguments).0, Some(2), "{arguments:?}");
     }
     assert_eq!(run(&["estimate", "none", "1GiB"]).0, Some(32));
+}
+
+#[test]
+fn a_path_on_no_block_device_is_exit_32_as_in_check() {
+    let code = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_zerocap")).args(arguments).output().unwrap();
+    for path in ["/proc", "/no/such/path"] {
+        let (check, estimate) = (code(&["check", path]), code(&["estimate", path, "1GiB"]));
+        assert_eq!((check.status.code(), estimate.status.code()), (Some(32), Some(32)), "{path}");
+        assert_eq!(check.stderr, estimate.stderr, "{path}");
+    }
 }

@@ -7,7 +7,7 @@ use clap::{Command as Clap, CommandFactory, Parser};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use zerocap::assess::document::Document;
+use verdict_format::Document;
 use zerocap::cli::Cli;
 use zerocap::output::properties;
 use zerocap::policy::format;
@@ -177,12 +177,16 @@ fn every_property_is_documented_and_no_other() {
     let json = r#"{"format":1,"device":{"name":"sda","node":"/dev/sda","kind":"scsi","members":[]},
         "class":"fast","basis":"measured","expected":"fast","reason":"","method":"punch-hole","zeroes_verified":true,
         "zero_bytes_per_second":2,"write_bytes_per_second":1,"overwrite_after_zero_bytes_per_second":1,
-        "speedup":null,"methods":[],"hints":{"alignment_bytes":1,"chunk_bytes":1,"break_even_bytes":1},"claims":[],
+        "speedup":null,"methods":[],"hints":{"alignment_bytes":1,"chunk_bytes":1,"break_even_bytes":1},"data_write_bytes_per_second":1,"claims":[],
         "findings":[{"code":"knob-off","severity":"notice","text":""}],
         "tunables":[{"name":"write_zeroes_unmap_max_bytes","path":"queue/x","wanted":"0","why":""}],"measured":null}"#;
     let document: Document = serde_json::from_str(json).unwrap();
     let lines = properties::lines(&document, &[("write_zeroes_unmap_max_bytes".to_owned(), "0".to_owned())]);
-    let printed: BTreeSet<String> = lines.lines().map(|l| l.split_once('=').unwrap().0.to_owned()).collect();
+    let mut printed: BTreeSet<String> = lines.lines().map(|l| l.split_once('=').unwrap().0.to_owned()).collect();
+    // The rule itself gives a partition its own.
+    let own = "ZEROCAP_OFFSET_SECTORS";
+    assert!(include_str!("../rules/90-zerocap.rules").contains(&format!("ENV{{{own}}}=\"$attr{{start}}\"")));
+    printed.insert(own.to_owned());
     let named = tags(below(VERDICT, ".SH UDEV PROPERTIES"));
     assert_eq!(named.iter().flat_map(|t| t.split(", ")).map(str::to_owned).collect::<BTreeSet<_>>(), printed);
 }

@@ -171,7 +171,9 @@ fn openmetrics_says_what_the_documents_say() {
         assert!((sum - 1.0).abs() < f64::EPSILON, "{device}");
     }
     assert_eq!(get(r#"zerocap_zero_bytes_per_second{device="md2"}"#), None);
-    assert_eq!(parse(&out(&["show", "--openmetrics", "md2"])).len(), 1 + 5 + 4 + 3);
+    // Its members were verified, so it is.
+    assert_eq!(get(r#"zerocap_zeroes_verified{device="md2"}"#), Some(1.0));
+    assert_eq!(parse(&out(&["show", "--openmetrics", "md2"])).len(), 1 + 5 + 4 + 3 + 1);
 }
 
 #[test]
@@ -222,4 +224,33 @@ fn completions_know_every_verb() {
         }
     }
     assert_eq!(run(&["completions", "csh"]).0, Some(2));
+}
+
+#[test]
+fn a_missing_device_fails_unless_it_may_be_missing() {
+    assert_eq!(run(&["show", "sde", "no-such-disk", "--json"]).0, Some(64));
+    assert_eq!(run(&["show", "no-such-disk", "--json"]).0, Some(32));
+    let one = out(&["show", "sde", "no-such-disk", "--missing-ok", "--json"]);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&one).unwrap().as_array().unwrap().len(), 1);
+    assert_eq!(out(&["show", "no-such-disk", "--missing-ok", "--json"]), "[]\n");
+}
+
+#[test]
+fn check_as_yes_or_no() {
+    for (arguments, code) in [
+        (&["sde"][..], 0),
+        (&["sde", "--require", "verified"], 0),
+        (&["sde", "--require", "write-zeroes", "--require", "knob-on"], 3),
+        (&["sda"], 3),
+        (&["sdd"], 3),
+        (&["md2"], 3),
+        (&["no-such-disk"], 32),
+        (&["sde", "--require", "speed"], 2),
+    ] {
+        assert_eq!(run(&[&["check", "--boolean", "--quiet"], arguments].concat()).0, Some(code), "{arguments:?}");
+    }
+    // Without it a requirement that is not met gives 7 whatever the class, but for a slow device that was verified.
+    for (device, code) in [("sda", 7), ("sdd", 7), ("md2", 3), ("sde", 0)] {
+        assert_eq!(run(&["check", "--quiet", device, "--require", "verified"]).0, Some(code), "{device}");
+    }
 }

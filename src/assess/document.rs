@@ -1,264 +1,282 @@
-//! The document of format 1: what other programs read (zerocap-verdict(5)). Fields are added, never renamed or removed.
+//! The document of a device, made of its facts and its verdict. The form stands in `verdict-format`.
 //!
-//! A value that is not known is null, and the reason stands among findings or claims; never 0 or a guess.
+//! A value that is not known is null, and the reason stands among findings or claims; never 0 or a guess. What is kept of
+//! a measurement is a form of its own (`verdict::measurement`), so each part is written over here.
 
 use crate::device::display::escape_str;
+use crate::facts::field::Reading;
 use crate::facts::initial::Initial;
 use crate::facts::Facts;
-use crate::terms::{Basis, Class, FindingCode, Method, Severity};
-use crate::verdict::measurement::{
-    Deep, Hints, Interference, Measurement, MethodResult, ModeResult, Overwrite, Speedup,
-};
-use crate::verdict::{Claim, Finding, Verdict, Want};
-use serde::{Deserialize, Serialize};
+use crate::machine::block::devices;
+use crate::machine::fs::root::Root;
+use crate::terms::Method;
+use crate::verdict::fingerprint::command_path;
+use crate::verdict::limit_rules::granularity;
+use crate::verdict::measurement as kept;
+use crate::verdict::{self, Figures, Verdict, Want};
+use verdict_format as public;
+use verdict_format::{Document, FORMAT};
 
-/// The number of the form.
-pub const FORMAT: u32 = 1;
-
-/// One device's verdict.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Document {
-    /// [`FORMAT`].
-    pub format: u32,
-    /// The device.
-    pub device: DeviceDoc,
-    /// What zeroing is like.
-    pub class: Class,
-    /// What the class rests on.
-    pub basis: Option<Basis>,
-    /// What the claims alone let one expect.
-    pub expected: Class,
-    /// Why, in one clause.
-    pub reason: String,
-    /// The method that the class is about.
-    pub method: Option<Method>,
-    /// Whether every byte that was zeroed was read back as zero; null where nothing was measured.
-    pub zeroes_verified: Option<bool>,
-    /// Bytes per second.
-    pub zero_bytes_per_second: Option<u64>,
-    /// Bytes per second.
-    pub write_bytes_per_second: Option<u64>,
-    /// Bytes per second.
-    pub overwrite_after_zero_bytes_per_second: Option<u64>,
-    /// Write time over zero time.
-    pub speedup: Option<Speedup>,
-    /// Each method that was tried.
-    pub methods: Vec<MethodResult>,
-    /// Each `zeroing_mode` that was tried; the best is among the tunables.
-    #[serde(default)]
-    pub modes: Vec<ModeResult>,
-    /// What callers should do.
-    pub hints: Hints,
-    /// What device and kernel claim.
-    pub claims: Vec<ClaimDoc>,
-    /// Coded remarks.
-    pub findings: Vec<FindingDoc>,
-    /// What the tunables should be.
-    pub tunables: Vec<TunableDoc>,
-    /// Synchronous writes into space of files on the device; null where that was not measured.
-    pub overwrite: Option<Overwrite>,
-    /// What zeroing does to reads and writes meanwhile; null where that was not measured.
-    pub interference: Option<Interference>,
-    /// One long span; null where that was not measured.
-    pub deep: Option<Deep>,
-    /// The measurement that the class rests on.
-    pub measured: Option<MeasuredDoc>,
-    /// What the device holds, as far as it is known without reading it; says nothing of speed.
-    #[serde(default)]
-    pub initial_state: InitialDoc,
-}
-
-/// See [`Initial`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct InitialDoc {
-    pub state: String,
-    pub how: Option<String>,
-}
-
-impl Default for InitialDoc {
-    fn default() -> Self {
-        // A document of an older program has no such field.
-        Initial::UNKNOWN.into()
+/// The document of one device.
+pub fn compose(root: &Root, facts: &Facts, verdict: &Verdict) -> Document {
+    let names = &facts.names;
+    let device = public::Device {
+        name: escape_str(&facts.device.name),
+        node: escape_str(&facts.device.node()),
+        devnum: facts.device.devnum.map(|d| d.to_string()),
+        diskseq: names.diskseq.get(),
+        kind: facts.device.kind.as_str().to_owned(),
+        transport: names.transport.known().cloned(),
+        driver: names.driver.known().cloned(),
+        command_path: command_path(facts).map(|path| spelled(&path)),
+        identity: names.identity.as_ref().map(ToString::to_string),
+        vendor: names.vendor.known().cloned(),
+        model: names.model.known().cloned(),
+        firmware: names.firmware.known().cloned(),
+        size_bytes: names.size_bytes.get(),
+        // No claim says so of every device, and what some say is not asked yet.
+        allocated_bytes: None,
+        logical_block_bytes: facts.queue.logical_block.get(),
+        physical_block_bytes: facts.queue.physical_block.get(),
+        members: facts.stack.members.known().into_iter().flatten().map(|name| member(root, name)).collect(),
+    };
+    let (m, figures) = (verdict.measurement.as_ref(), verdict.figures);
+    Document {
+        format: FORMAT,
+        kind: public::Kind::Verdict,
+        published: None,
+        device,
+        class: verdict.class,
+        basis: verdict.basis,
+        expected: verdict.expected,
+        reason: verdict.reason.clone(),
+        method: figures.method,
+        zeroes_verified: figures.zeroes_verified,
+        zero_bytes_per_second: m.and_then(|m| m.zero_bytes_per_second),
+        write_bytes_per_second: m.and_then(|m| m.write_bytes_per_second),
+        data_write_bytes_per_second: None,
+        overwrite_after_zero_bytes_per_second: m.and_then(|m| m.overwrite_after_zero_bytes_per_second),
+        speedup: m.and_then(|m| m.speedup).map(Into::into),
+        sustained: None,
+        methods: m.map(|m| m.methods.iter().map(Into::into).collect()).unwrap_or_default(),
+        modes: m.map(|m| m.modes.iter().map(Into::into).collect()).unwrap_or_default(),
+        hints: hints(facts, m, figures),
+        claims: verdict.claims.iter().map(Into::into).collect(),
+        findings: verdict.findings.iter().map(Into::into).collect(),
+        tunables: verdict.wants.iter().map(Into::into).collect(),
+        overwrite: overwrite(facts, verdict),
+        interference: m.and_then(|m| m.interference).map(Into::into),
+        deep: m.and_then(|m| m.deep.as_ref()).map(Into::into),
+        measured: m.map(Into::into),
+        initial_state: facts.initial.into(),
     }
 }
 
-impl From<Initial> for InitialDoc {
-    fn from(initial: Initial) -> Self {
-        InitialDoc { state: initial.state.as_str().to_owned(), how: initial.how.map(str::to_owned) }
+/// A member with its number, and the sequence number of its disk: so that a reader can tell whether the stack is still
+/// made of what it was.
+fn member(root: &Root, name: &str) -> public::Member {
+    let target = devices::target(root, name);
+    let devnum = target.as_ref().and_then(|t| t.partition.as_ref().map_or(t.device.devnum, |p| p.devnum));
+    public::Member {
+        name: escape_str(name),
+        devnum: devnum.map(|d| d.to_string()),
+        diskseq: target.and_then(|t| root.number(&t.device.attr("diskseq")).get()),
     }
 }
 
-/// The device of a document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)] // the names say it, and zerocap-verdict(5) documents each
-pub struct DeviceDoc {
-    pub name: String,
-    pub node: String,
-    pub devnum: Option<String>,
-    pub diskseq: Option<u64>,
-    pub kind: String,
-    pub transport: Option<String>,
-    pub driver: Option<String>,
-    pub identity: Option<String>,
-    pub vendor: Option<String>,
-    pub model: Option<String>,
-    pub firmware: Option<String>,
-    pub size_bytes: Option<u64>,
-    pub logical_block_bytes: Option<u64>,
-    pub physical_block_bytes: Option<u64>,
-    pub members: Vec<String>,
+/// A command path of the fingerprint in the words of the document.
+fn spelled(path: &str) -> String {
+    match path {
+        "none" => "none",
+        "WZ" => "write-zeroes",
+        "WZ+DEAC" => "write-zeroes+deac",
+        "DSM" => "dataset-management",
+        "WS16" => "write-same-16",
+        "WS16+UNMAP" => "write-same-16+unmap",
+        "WS10+UNMAP" => "write-same-10+unmap",
+        "VIRTIO_BLK_T_WRITE_ZEROES" => "virtio-write-zeroes",
+        "FALLOC_FL_PUNCH_HOLE" => Method::PunchHole.as_str(),
+        _ => "request",
+    }
+    .to_owned()
 }
 
-/// See [`Claim`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct ClaimDoc {
-    pub source: String,
-    pub field: String,
-    pub value: String,
-    pub says: String,
+fn hints(facts: &Facts, measurement: Option<&kept::Measurement>, figures: Figures) -> public::Hints {
+    public::Hints {
+        claimed_granularity_bytes: granularity(facts).filter(|g| *g > 0),
+        alignment_bytes: figures.alignment_bytes,
+        chunk_bytes: figures.chunk_bytes,
+        break_even_bytes: measurement.and_then(|m| m.hints.break_even_bytes),
+    }
 }
 
-/// See [`Finding`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct FindingDoc {
-    pub code: FindingCode,
-    pub severity: Severity,
-    pub text: String,
+/// What files gained when it was measured holds only while the kernel lets FALLOC_FL_WRITE_ZEROES through.
+fn overwrite(facts: &Facts, verdict: &Verdict) -> Option<public::Overwrite> {
+    verdict.overwrite.as_ref().filter(|_| !facts.queue.unmap.is(0)).map(Into::into)
 }
 
-/// See [`Want`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct TunableDoc {
-    pub name: String,
-    pub path: String,
-    pub wanted: String,
-    pub why: String,
-    /// What it is now; only in `show --json`, not in the published file, where it would be stale.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub now: Option<String>,
+/// The answer of `probe`: every reading of the device beside the document's findings.
+pub fn probe(facts: &Facts, document: &Document) -> public::answers::Probe {
+    public::answers::Probe {
+        format: document.format,
+        kind: public::Kind::Probe,
+        device: document.device.clone(),
+        expected: document.expected,
+        readings: facts.readings.iter().map(Into::into).collect(),
+        findings: document.findings.clone(),
+    }
 }
 
-/// When and how it was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs)]
-pub struct MeasuredDoc {
-    pub at: String,
-    pub kernel: String,
-    pub fingerprint: String,
-    pub trials: u32,
-    pub segment_bytes: u64,
-    pub bytes_written: u64,
-    pub seconds: f64,
-    pub baseline: String,
-    pub scratch: String,
-    pub proof: Vec<String>,
-    pub inconclusive: Option<String>,
+impl From<Initial> for public::Initial {
+    fn from(from: Initial) -> Self {
+        public::Initial { state: from.state, how: from.how.map(str::to_owned) }
+    }
 }
 
-impl From<&Measurement> for MeasuredDoc {
-    fn from(m: &Measurement) -> Self {
-        MeasuredDoc {
-            at: m.at.clone(),
-            kernel: m.kernel.clone(),
-            fingerprint: m.fingerprint.clone(),
-            trials: m.trials,
-            segment_bytes: m.segment_bytes,
-            bytes_written: m.bytes_written,
-            seconds: m.seconds,
-            baseline: m.baseline.clone(),
-            scratch: m.scratch.clone(),
-            proof: m.proof.clone(),
-            inconclusive: m.inconclusive.clone(),
+impl From<&kept::Measurement> for public::Measured {
+    fn from(from: &kept::Measurement) -> Self {
+        public::Measured {
+            at: from.at.clone(),
+            kernel: from.kernel.clone(),
+            fingerprint: from.fingerprint.clone(),
+            trials: from.trials,
+            segment_bytes: from.segment_bytes,
+            bytes_written: from.bytes_written,
+            seconds: from.seconds,
+            baseline: from.baseline.clone(),
+            scratch: from.scratch.clone(),
+            proof: from.proof.clone(),
+            inconclusive: from.inconclusive.clone(),
         }
     }
 }
 
-impl From<&Finding> for FindingDoc {
-    fn from(f: &Finding) -> Self {
-        FindingDoc { code: f.code, severity: f.severity, text: f.text.clone() }
+impl From<&verdict::Finding> for public::Finding {
+    fn from(from: &verdict::Finding) -> Self {
+        public::Finding { code: from.code.into(), severity: from.severity, text: from.text.clone() }
     }
 }
 
-impl From<&Claim> for ClaimDoc {
-    fn from(c: &Claim) -> Self {
-        ClaimDoc { source: c.source.clone(), field: c.field.clone(), value: c.value.clone(), says: c.says.clone() }
+impl From<&verdict::Claim> for public::Claim {
+    fn from(from: &verdict::Claim) -> Self {
+        public::Claim {
+            source: from.source.clone(),
+            field: from.field.clone(),
+            value: from.value.clone(),
+            says: from.says.clone(),
+        }
     }
 }
 
-impl From<&Want> for TunableDoc {
-    fn from(w: &Want) -> Self {
-        TunableDoc {
-            name: w.name.clone(),
-            path: w.path.clone(),
-            wanted: w.wanted.clone(),
-            why: w.why.clone(),
+impl From<&Want> for public::Tunable {
+    fn from(from: &Want) -> Self {
+        public::Tunable {
+            name: from.name.clone(),
+            path: from.path.clone(),
+            wanted: from.wanted.clone(),
+            why: from.why.clone(),
             now: None,
         }
     }
 }
 
-impl Document {
-    /// The document of one device.
-    pub fn new(facts: &Facts, verdict: &Verdict) -> Document {
-        let names = &facts.names;
-        let device = DeviceDoc {
-            name: escape_str(&facts.device.name),
-            node: escape_str(&facts.device.node()),
-            devnum: facts.device.devnum.map(|d| d.to_string()),
-            diskseq: names.diskseq.get(),
-            kind: facts.device.kind.as_str().to_owned(),
-            transport: names.transport.known().cloned(),
-            driver: names.driver.known().cloned(),
-            identity: names.identity.as_ref().map(ToString::to_string),
-            vendor: names.vendor.known().cloned(),
-            model: names.model.known().cloned(),
-            firmware: names.firmware.known().cloned(),
-            size_bytes: names.size_bytes.get(),
-            logical_block_bytes: facts.queue.logical_block.get(),
-            physical_block_bytes: facts.queue.physical_block.get(),
-            members: facts.stack.members.known().cloned().unwrap_or_default(),
-        };
-        let m = verdict.measurement.as_ref();
-        Document {
-            format: FORMAT,
-            device,
-            class: verdict.class,
-            basis: verdict.basis,
-            expected: verdict.expected,
-            reason: verdict.reason.clone(),
-            method: verdict.method(),
-            zeroes_verified: m.filter(|m| !m.is_without_test()).map(|m| m.zeroes_verified),
-            zero_bytes_per_second: m.and_then(|m| m.zero_bytes_per_second),
-            write_bytes_per_second: m.and_then(|m| m.write_bytes_per_second),
-            overwrite_after_zero_bytes_per_second: m.and_then(|m| m.overwrite_after_zero_bytes_per_second),
-            speedup: m.and_then(|m| m.speedup),
-            methods: m.map(|m| m.methods.clone()).unwrap_or_default(),
-            modes: m.map(|m| m.modes.clone()).unwrap_or_default(),
-            hints: m.map(|m| m.hints).unwrap_or_default(),
-            claims: verdict.claims.iter().map(Into::into).collect(),
-            findings: verdict.findings.iter().map(Into::into).collect(),
-            tunables: verdict.wants.iter().map(Into::into).collect(),
-            overwrite: verdict.overwrite.clone(),
-            interference: m.and_then(|m| m.interference),
-            deep: m.and_then(|m| m.deep.clone()),
-            measured: m.map(Into::into),
-            initial_state: facts.initial.into(),
+impl From<kept::Speedup> for public::Speedup {
+    fn from(from: kept::Speedup) -> Self {
+        public::Speedup { median: from.median, low: from.low, high: from.high, confidence: from.confidence }
+    }
+}
+
+impl From<&kept::MethodResult> for public::MethodResult {
+    fn from(from: &kept::MethodResult) -> Self {
+        public::MethodResult {
+            method: Some(from.method),
+            class: from.class,
+            zero_bytes_per_second: from.zero_bytes_per_second,
+            error: from.error.clone(),
+            verified: from.verified,
         }
     }
+}
 
-    /// The codes of the findings, in their order.
-    pub fn codes(&self) -> Vec<&'static str> {
-        self.findings.iter().map(|f| f.code.as_str()).collect()
+impl From<&kept::ModeResult> for public::ModeResult {
+    fn from(from: &kept::ModeResult) -> Self {
+        public::ModeResult {
+            mode: from.mode.clone(),
+            class: from.class,
+            zero_bytes_per_second: from.zero_bytes_per_second,
+            ratio: from.ratio,
+            verified: from.verified,
+            error: from.error.clone(),
+        }
     }
+}
 
-    /// JSON on one line, without a newline.
-    pub fn json(&self) -> String {
-        // A document holds only strings, numbers and words; the one failure serde_json knows here is a non-finite number,
-        // which it writes as null.
-        serde_json::to_string(self).unwrap_or_default()
+impl From<&kept::Overwrite> for public::Overwrite {
+    fn from(from: &kept::Overwrite) -> Self {
+        public::Overwrite {
+            at: from.at.clone(),
+            filesystem: from.filesystem.clone(),
+            mount_point: from.mount_point.clone(),
+            unwritten: from.unwritten,
+            write_zeroes: from.write_zeroes,
+            written: from.written,
+            gain: from.gain,
+            zero_bytes_per_second: from.zero_bytes_per_second,
+            verified: from.verified,
+            lacks: from.lacks.clone(),
+        }
+    }
+}
+
+impl From<kept::Interference> for public::Interference {
+    fn from(from: kept::Interference) -> Self {
+        public::Interference {
+            read: from.read.into(),
+            write: from.write.into(),
+            zero_bytes_per_second: from.zero_bytes_per_second,
+        }
+    }
+}
+
+impl From<kept::Beside> for public::Beside {
+    fn from(from: kept::Beside) -> Self {
+        public::Beside { without: from.without.into(), with: from.with.into() }
+    }
+}
+
+impl From<kept::Latencies> for public::Latencies {
+    fn from(from: kept::Latencies) -> Self {
+        public::Latencies {
+            count: from.count,
+            p50_nanoseconds: from.p50_nanoseconds,
+            p99_nanoseconds: from.p99_nanoseconds,
+            max_nanoseconds: from.max_nanoseconds,
+            bytes_per_second: from.bytes_per_second,
+        }
+    }
+}
+
+impl From<&kept::Deep> for public::Deep {
+    fn from(from: &kept::Deep) -> Self {
+        public::Deep {
+            bytes: from.bytes,
+            write_bytes_per_second: from.write_bytes_per_second,
+            zero_bytes_per_second: from.zero_bytes_per_second,
+            ratio: from.ratio,
+            command_bytes: from.command_bytes,
+            incomplete: from.incomplete.clone(),
+        }
+    }
+}
+
+impl From<&Reading> for public::answers::Reading {
+    fn from(from: &Reading) -> Self {
+        public::answers::Reading {
+            source: from.source.clone(),
+            field: from.field.clone(),
+            raw: from.raw.known().cloned(),
+            says: from.says.clone(),
+            unknown: from.raw.why().map(ToString::to_string),
+        }
     }
 }

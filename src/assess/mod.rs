@@ -4,7 +4,6 @@ pub mod document;
 pub mod policies;
 pub mod stack_members;
 
-use crate::assess::document::Document;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
@@ -21,6 +20,7 @@ use crate::verdict::wants;
 use crate::verdict::{decide, Verdict};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use verdict_format::Document;
 
 /// How deep a stack is followed; the kernel itself refuses deeper ones long before.
 const DEEPEST: usize = 8;
@@ -79,7 +79,7 @@ fn look(look: &mut Look<'_>, device: &Device) -> Picture {
     look.seen.clear();
     let decided = Rc::unwrap_or_clone(decided);
     let Decided { facts, policy, verdict, unusable, .. } = decided;
-    let document = Document::new(&facts, &verdict);
+    let document = document::compose(&look.roots.system, &facts, &verdict);
     Picture { facts, policy, verdict, document, unusable }
 }
 
@@ -132,6 +132,7 @@ impl Look<'_> {
                 facts: &d.facts,
                 class: d.verdict.class,
                 reason: &d.verdict.reason,
+                figures: d.verdict.figures,
                 expected: d.verdict.expected,
                 knob_off: wants::knob_off(&d.verdict.wants),
                 rotating: d.rotating,

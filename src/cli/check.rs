@@ -4,8 +4,9 @@ use crate::cli::{print, remark};
 use crate::error::{Error, Result};
 use crate::jobs::check::{self, Answer, Request, Requirement};
 use crate::machine::Roots;
-use crate::output::detail;
+use crate::output::{detail, path_answer};
 use std::io::Write;
+use verdict_format::answers::json;
 
 /// The verdict of a device, or of what a path lies on, as an exit code
 ///
@@ -22,12 +23,15 @@ pub struct Check {
     /// Exit with 7 if the measurement is older: a number with s, m, h, d or w
     #[arg(long, value_name = "DURATION")]
     max_age: Option<String>,
+    /// Exit with 0 for fast and usable here, 3 for anything else that is known or not, and 1, 2 or 32 for no answer
+    #[arg(long)]
+    boolean: bool,
     /// Print nothing on standard output
     #[arg(short, long)]
     quiet: bool,
     /// The document of format 1; for a path, the answer for a path
     #[arg(long, conflicts_with = "quiet")]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// Seconds of a duration: a number and `s`, `m`, `h`, `d` or `w`.
@@ -54,14 +58,14 @@ impl Check {
             })
         });
         let max_age = max_age.transpose()?;
-        let request = Request { typed: &self.target, require: &self.require, max_age };
+        let request = Request { typed: &self.target, require: &self.require, max_age, boolean: self.boolean };
         let checked = check::run(roots, &request, &mut remark)?;
         if !self.quiet {
             print(|out| match &checked.answer {
                 Answer::Device(document) if self.json => writeln!(out, "{}", document.json()),
                 Answer::Device(document) => writeln!(out, "{}", detail::sentence(document)),
-                Answer::Path(answer) if self.json => writeln!(out, "{}", answer.json()),
-                Answer::Path(answer) => answer.write(out),
+                Answer::Path(answer) if self.json => writeln!(out, "{}", json(answer)),
+                Answer::Path(answer) => path_answer::write(out, answer),
             })?;
             checked.unmet.iter().for_each(|r| remark(&format!("not met: {r}")));
         }

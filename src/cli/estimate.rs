@@ -4,8 +4,10 @@ use crate::cli::{print, remark};
 use crate::error::{Error, Result};
 use crate::jobs::estimate::{self, Request};
 use crate::machine::Roots;
+use crate::output::estimate as output;
 use crate::units::parse_size;
 use std::io::Write;
+use verdict_format::answers::json;
 
 /// How long zeroing takes, by the best method and by writing
 ///
@@ -23,7 +25,7 @@ pub struct Estimate {
     data_fraction: Option<f64>,
     /// The answer as one object
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 impl Estimate {
@@ -37,7 +39,7 @@ impl Estimate {
         }
         let request = Request { typed: &self.target, bytes, data: self.data_fraction };
         let (estimate, code) = estimate::run(roots, &request, &mut remark)?;
-        print(|out| if self.json { writeln!(out, "{}", estimate.json()) } else { estimate.write(out) })?;
+        print(|out| if self.json { writeln!(out, "{}", json(&estimate)) } else { output::write(out, &estimate) })?;
         Ok(code)
     }
 }

@@ -6,6 +6,7 @@ use crate::jobs::is_zero;
 use crate::machine::Roots;
 use crate::units::{human_bytes, human_rate};
 use std::io::{IsTerminal, Write};
+use verdict_format::answers::json;
 
 /// Reads all of a device, and names the first block that is not zero
 ///
@@ -20,7 +21,7 @@ pub struct IsZero {
     quiet: bool,
     /// The answer as one object
     #[arg(long, conflicts_with = "quiet")]
-    json: bool,
+    pub(super) json: bool,
 }
 
 impl IsZero {
@@ -45,7 +46,7 @@ impl IsZero {
         let answer = result?;
         if !self.quiet {
             print(|out| match (self.json, answer.first_nonzero_block, answer.first_nonzero_byte) {
-                (true, _, _) => writeln!(out, "{}", serde_json::to_string(&answer).unwrap_or_default()),
+                (true, _, _) => writeln!(out, "{}", json(&answer)),
                 (false, Some(block), Some(byte)) => writeln!(
                     out,
                     "{} is not zero: block {block} of {} bytes is the first that is not (byte {byte}).",
@@ -60,6 +61,6 @@ impl IsZero {
                 ),
             })?;
         }
-        Ok(answer.code())
+        Ok(is_zero::code(&answer))
     }
 }

@@ -22,6 +22,7 @@ use clap::{Args, Parser, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use verdict_format::answers::{json, Failure};
 
 /// Finds out whether writing zeroes to a block device is fast, and whether the zeroes are real.
 #[derive(Debug, Parser)]
@@ -70,6 +71,9 @@ enum Verb {
 struct UdevHelp {
     /// The device node, as udev's $devnode
     node: String,
+    /// Only have udev look at what rests on the device's answer: partitions, and stacks above it
+    #[arg(long)]
+    tell: bool,
 }
 
 /// Parses, runs one verb, prints an error, gives the exit code.
@@ -87,7 +91,25 @@ pub fn run() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(e) => {
             complain(&e);
+            if cli.verb.answers_in_json() {
+                // Whoever parses the answer gets an object in any case; what failed is on standard error too.
+                let failure = Failure::new(e.exit_code(), e.to_string());
+                let _ = print(|out| writeln!(out, "{}", json(&failure)));
+            }
             ExitCode::from(e.exit_code())
+        }
+    }
+}
+
+impl Verb {
+    /// Whether one object in JSON was asked for.
+    fn answers_in_json(&self) -> bool {
+        match self {
+            Verb::Check(v) => v.json,
+            Verb::Estimate(v) => v.json,
+            Verb::IsZero(v) => v.json,
+            Verb::Probe(v) => v.json,
+            _ => false,
         }
     }
 }
@@ -114,8 +136,12 @@ fn verb(cli: &Cli) -> Result<u8> {
         Verb::Selftest(v) => v.run(&roots),
         Verb::Completions(v) => v.run(),
         Verb::Udev(v) => {
-            let event = udev_event::Event::from_environment();
-            match udev_event::run(&roots, &v.node, &event) {
+            let lines = if v.tell {
+                udev_event::tell(&roots, &v.node)
+            } else {
+                udev_event::run(&roots, &v.node, &udev_event::Event::from_environment())
+            };
+            match lines {
                 Ok(lines) => print(|out| out.write_all(lines.as_bytes()))?,
                 Err(e) => remark(&format!("udev: {e}")),
             }

@@ -1,6 +1,7 @@
 //! `zerocap probe`.
 
 use crate::assess;
+use crate::assess::document;
 use crate::cli::{print, remark};
 use crate::error::{exit, Result};
 use crate::facts::Depth;
@@ -8,6 +9,7 @@ use crate::jobs::find;
 use crate::machine::Roots;
 use crate::output::probe;
 use std::io::Write;
+use verdict_format::answers::json;
 
 /// Every reading with its source; never opens the device for writing
 #[derive(Debug, clap::Args)]
@@ -17,7 +19,7 @@ pub struct Probe {
     device: String,
     /// Raw and decoded values, and the reason for each unknown
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 impl Probe {
@@ -25,11 +27,12 @@ impl Probe {
     pub fn run(&self, roots: &Roots) -> Result<u8> {
         let device = find::named(roots, &self.device)?;
         let picture = assess::of(roots, roots.port().as_mut(), &device, Depth::All, &mut remark);
+        let answer = document::probe(&picture.facts, &picture.document);
         print(|out| {
             if self.json {
-                writeln!(out, "{}", probe::json(&picture.facts, &picture.document))
+                writeln!(out, "{}", json(&answer))
             } else {
-                probe::write(out, &picture.facts, &picture.document)
+                probe::write(out, &answer, &picture.document)
             }
         })?;
         Ok(exit::OK)

@@ -1,12 +1,12 @@
 //! `zerocap show`.
 
-use crate::assess::document::Document;
 use crate::cli::{complain, print, remark};
 use crate::error::{exit, Error, Result};
 use crate::jobs::show;
 use crate::machine::Roots;
 use crate::output::{detail, openmetrics, table};
 use std::io::{IsTerminal, Write};
+use verdict_format::Document;
 
 /// The verdicts: all devices as a table, one device in detail
 #[derive(Debug, clap::Args)]
@@ -17,6 +17,9 @@ pub struct Show {
     /// List hidden multipath paths, RAM disks and empty devices too
     #[arg(long)]
     all: bool,
+    /// Leave out devices that are named but not there, instead of failing
+    #[arg(long)]
+    missing_ok: bool,
     /// Columns, separated by commas; `+COL` adds one to the usual ones; `help` lists them
     #[arg(short = 'o', long = "output", value_name = "COL,…", value_delimiter = ',')]
     columns: Option<Vec<String>>,
@@ -62,7 +65,8 @@ impl Show {
             bytes: self.bytes,
             colour: colour(),
         };
-        let (devices, errors) = show::devices(roots, &self.devices, self.all)?;
+        let (devices, mut errors) = show::devices(roots, &self.devices, self.all)?;
+        errors.retain(|e| !(self.missing_ok && matches!(e, Error::NoDevice { .. })));
         errors.iter().for_each(complain);
         let none = devices.is_empty();
         let (mut unknown, mut remark) = (None, remark);

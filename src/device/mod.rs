@@ -4,6 +4,7 @@ pub mod display;
 pub mod identity;
 
 pub use identity::Identity;
+pub use verdict_format::Devnum;
 
 /// A whole block device (never a partition) as the kernel shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,29 +44,6 @@ impl Device {
             true => rest.strip_prefix('p').is_some_and(digits),
             false => digits(rest),
         })
-    }
-}
-
-/// A device number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Devnum {
-    /// The major number.
-    pub major: u32,
-    /// The minor number.
-    pub minor: u32,
-}
-
-impl std::fmt::Display for Devnum {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}", self.major, self.minor)
-    }
-}
-
-impl std::str::FromStr for Devnum {
-    type Err = ();
-    fn from_str(s: &str) -> Result<Self, ()> {
-        let (major, minor) = s.trim_end().split_once(':').ok_or(())?;
-        Ok(Devnum { major: major.parse().map_err(|_| ())?, minor: minor.parse().map_err(|_| ())? })
     }
 }
 
@@ -201,7 +179,5 @@ mod tests {
         let part = |device: &str, name: &str| Device::new(device, None).has_part(name);
         assert!(part("sda", "sda") && part("sda", "sda12") && part("nvme0n1", "nvme0n1p3"));
         assert!(!part("sda", "sdaa") && !part("dm-1", "dm-10") && !part("nvme0n1", "nvme0n12"));
-        assert_eq!("259:12\n".parse(), Ok(Devnum { major: 259, minor: 12 }));
-        assert_eq!("259".parse::<Devnum>(), Err(()));
     }
 }

@@ -12,6 +12,7 @@ use crate::machine::fs::path_info;
 use crate::machine::fs::root::Root;
 use crate::machine::port::{Port, Question};
 use crate::units::SECTOR;
+use verdict_format::State;
 
 /// NSFEAT bit 0: the namespace is thinly provisioned, so that NUSE counts what is allocated (NVM 1.0c, figure 114).
 const NSFEAT_THINP: u64 = 1;
@@ -23,28 +24,6 @@ const LBA_STATUS_DESCRIPTOR: usize = 16;
 const LBA_STATUS_ASKS: usize = 256;
 /// PROVISIONING STATUS: deallocated.
 const LBA_STATUS_DEALLOCATED: u64 = 1;
-
-/// What a device holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// Every block reads as zero.
-    Zero,
-    /// Blocks are allocated, whatever they hold.
-    Data,
-    /// It is not known.
-    Unknown,
-}
-
-impl State {
-    /// The word in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            State::Zero => "zero",
-            State::Data => "data",
-            State::Unknown => "unknown",
-        }
-    }
-}
 
 /// What a device holds, and how that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,21 +1,21 @@
 //! `zerocap check`: the verdict of a device, or of the devices below a path, as an exit code.
 
 use crate::assess;
-use crate::assess::document::Document;
 use crate::device::display::escape_str;
 use crate::device::Device;
-use crate::error::{exit, Error, Result};
-use crate::facts::path::{self, Can, OnPath, Place};
+use crate::error::{exit, Result};
+use crate::facts::path::{self, Can, OnPath};
 use crate::facts::Depth;
+use crate::jobs::answer;
 use crate::jobs::check_age::{self, Age};
 use crate::jobs::check_target::{self, Target};
 use crate::machine::clock;
 use crate::machine::port::Port;
 use crate::machine::Roots;
-use crate::output::path_answer::{PathAnswer, PathDevice};
-use crate::store::published;
 use crate::terms::{Basis, Class, Method};
 use crate::verdict::expected::weakest_of;
+use verdict_format::answers::{PathAnswer, PathDevice};
+use verdict_format::{Document, Kind, FORMAT};
 
 /// What a caller can require besides the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -54,7 +54,7 @@ impl Requirement {
             Requirement::WriteZeroes => d
                 .methods
                 .iter()
-                .any(|m| m.method == Method::WriteZeroes && m.error.is_none() && m.verified == Some(true)),
+                .any(|m| m.method == Some(Method::WriteZeroes) && m.error.is_none() && m.verified == Some(true)),
         }
     }
 }
@@ -68,6 +68,19 @@ pub struct Request<'a> {
     pub require: &'a [Requirement],
     /// The most seconds that a measurement may be old.
     pub max_age: Option<u64>,
+    /// Whether only yes (0) and no (3) are asked for: may the caller zero here and count on it?
+    pub boolean: bool,
+}
+
+impl Request<'_> {
+    /// The exit code as it was asked for.
+    fn spelled(&self, code: u8) -> u8 {
+        match code {
+            exit::OK => exit::OK,
+            _ if self.boolean => exit::SLOW,
+            code => code,
+        }
+    }
 }
 
 /// The answer.
@@ -102,7 +115,7 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
         Target::Device(device) => {
             let one = look(roots, roots.port().as_mut(), &device, remark);
             let unmet = unmet(roots, request, std::slice::from_ref(&one), None, remark);
-            let code = code(one.document.class, &unmet, None);
+            let code = request.spelled(code(one.document.class, &unmet, None));
             Ok(Checked { answer: Answer::Device(Box::new(one.document)), code, unmet })
         }
         Target::Path(on) => on_path(roots, request, &on, remark),
@@ -111,39 +124,46 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
 
 fn on_path(roots: &Roots, request: &Request<'_>, on: &OnPath, remark: &mut dyn FnMut(&str)) -> Result<Checked> {
     let root = &roots.system;
-    let devices = match &on.place {
-        Place::Devices(devices) => devices,
-        Place::NoDevice(why) => {
-            return Err(Error::NoDevice { path: escape_str(request.typed), what: why.clone() });
-        }
-        Place::Unknown(why) => {
-            let what = format!("the device below it cannot be told: {why}; name the device");
-            return Err(Error::NoDevice { path: escape_str(request.typed), what });
-        }
-    };
+    let devices = check_target::devices(request.typed, on)?;
     let can = path::can_write_zeroes(root, on);
     let mut port = roots.port();
     let ones: Vec<One> = devices.iter().map(|d| look(roots, port.as_mut(), d, remark)).collect();
     let class = weakest_of(ones.iter().map(|o| o.document.class)).unwrap_or(Class::Unknown);
     let unmet = unmet(roots, request, &ones, Some(&can), remark);
-    let code = code(class, &unmet, Some(&can));
+    let code = request.spelled(code(class, &unmet, Some(&can)));
     let below = |device: &Device, one: One| PathDevice {
         leaves: path::leaves(root, device).iter().map(|l| escape_str(l)).collect(),
         verdict: one.document,
     };
     let below = devices.iter().zip(ones).map(|(device, one)| below(device, one)).collect();
-    Ok(Checked { answer: Answer::Path(Box::new(PathAnswer::new(on, &can, class, below))), code, unmet })
+    Ok(Checked { answer: Answer::Path(Box::new(path_answer(on, &can, class, below))), code, unmet })
+}
+
+fn path_answer(on: &OnPath, can: &Can, class: Class, devices: Vec<PathDevice>) -> PathAnswer {
+    let (write_zeroes, offloaded, why) = match can {
+        Can::Yes => (Some(true), Some(true), None),
+        Can::Written(why) => (Some(true), Some(false), Some(why.clone())),
+        Can::No(why) => (Some(false), Some(false), Some(why.clone())),
+        Can::Unknown(why) => (None, None, Some(why.clone())),
+    };
+    PathAnswer {
+        format: FORMAT,
+        kind: Kind::Path,
+        path: on.path.clone(),
+        filesystem: on.filesystem.clone(),
+        mount_point: on.mount_point.clone(),
+        layers: on.layers.clone(),
+        class,
+        write_zeroes,
+        offloaded,
+        why,
+        devices,
+    }
 }
 
 /// One device: what is published where the rest may not be asked, else looked at anew.
 pub(crate) fn document(roots: &Roots, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> Document {
-    let root = &roots.system;
-    let privileged = !roots.is_live() || rustix::process::geteuid().is_root();
-    let published = || published::read(roots, device.devnum?, root.number(&device.attr("diskseq")).get());
-    match (!privileged).then(published).flatten() {
-        Some(document) => document,
-        None => assess::of(roots, port, device, Depth::Claims, remark).document,
-    }
+    answer::published(roots, device).unwrap_or_else(|| assess::of(roots, port, device, Depth::Claims, remark).document)
 }
 
 fn look(roots: &Roots, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> One {

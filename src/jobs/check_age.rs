@@ -1,11 +1,11 @@
 //! How old the measurement below a class is, for `check --max-age`.
 
-use crate::assess::document::Document;
 use crate::jobs::check;
 use crate::machine::block::devices;
 use crate::machine::Roots;
 use crate::output::time::seconds;
 use crate::terms::Basis;
+use verdict_format::Document;
 
 /// How deep a stack is followed.
 const DEEPEST: usize = 8;
@@ -40,7 +40,7 @@ fn at_level(roots: &Roots, document: &Document, now: &str, remark: &mut dyn FnMu
     }
     let mut oldest = Age::NotMeasured;
     for member in &document.device.members {
-        let Some(device) = devices::resolve_name(&roots.system, member) else { continue };
+        let Some(device) = devices::resolve_name(&roots.system, &member.name) else { continue };
         let below = check::document(roots, roots.port().as_mut(), &device, &mut *remark);
         match (at_level(roots, &below, now, remark, level + 1), &oldest) {
             (unknown @ Age::Unknown(_), _) => return unknown,

@@ -1,8 +1,9 @@
 //! What was typed for `check` and `estimate`: a device, or a path of a file system that is resolved down to its devices.
 
+use crate::device::display::escape_str;
 use crate::device::Device;
-use crate::error::Result;
-use crate::facts::path::{self, OnPath};
+use crate::error::{Error, Result};
+use crate::facts::path::{self, OnPath, Place};
 use crate::jobs::find;
 use crate::machine::fs::path_info::{self, What};
 use crate::machine::Roots;
@@ -14,6 +15,16 @@ pub enum Target {
     Device(Device),
     /// A file, a directory or a mount point.
     Path(Box<OnPath>),
+}
+
+/// The devices that a path lies on.
+pub fn devices<'a>(typed: &str, on: &'a OnPath) -> Result<&'a [Device]> {
+    let what = match &on.place {
+        Place::Devices(devices) => return Ok(devices),
+        Place::NoDevice(why) => why.clone(),
+        Place::Unknown(why) => format!("the device below it cannot be told: {why}; name the device"),
+    };
+    Err(Error::NoDevice { path: escape_str(typed), what })
 }
 
 /// Finds what was named. A name without a slash is a device's first, as everywhere, and a path only if there is none.

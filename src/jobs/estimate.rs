@@ -1,15 +1,15 @@
 //! `zerocap estimate`: how long zeroing so many bytes takes, by the best method and by writing.
 
-use crate::assess::document::Document;
 use crate::error::{exit, Result};
-use crate::facts::path::{self, Can, Place};
+use crate::facts::path::{self, Can};
 use crate::jobs::check;
 use crate::jobs::check_target::{self, Target};
 use crate::machine::Roots;
 use crate::output::detail;
-use crate::output::estimate::Estimate;
 use crate::terms::{Class, Method};
 use crate::verdict::estimate::{plans, seconds, zeroing, Rates};
+use verdict_format::answers::Estimate;
+use verdict_format::{Document, Kind, FORMAT};
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
@@ -30,17 +30,16 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
             let document = check::document(roots, port.as_mut(), &device, remark);
             (document.device.name.clone(), Some(document), Can::Yes, None)
         }
-        Target::Path(on) => match &on.place {
-            Place::Devices(devices) if devices.len() == 1 => {
-                let document = check::document(roots, port.as_mut(), &devices[0], remark);
+        Target::Path(on) => match check_target::devices(request.typed, &on)? {
+            [device] => {
+                let document = check::document(roots, port.as_mut(), device, remark);
                 (on.path.clone(), Some(document), path::can_write_zeroes(&roots.system, &on), None)
             }
             // Which device takes which share is the file system's own business.
-            Place::Devices(devices) => {
+            devices => {
                 let why = format!("it lies on {} devices, of which each may get any share", devices.len());
                 (on.path.clone(), None, Can::Yes, Some(why))
             }
-            Place::NoDevice(why) | Place::Unknown(why) => (on.path.clone(), None, Can::Yes, Some(why.clone())),
         },
     };
     let (rates, method, mut reason) = match &document {
@@ -50,25 +49,38 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
     reason = why.or(reason);
     let zero = zeroing(request.bytes, &rates);
     let write = seconds(request.bytes as f64, rates.write);
-    let plans = request.data.map(|data| plans(request.bytes, data, &rates));
+    let times = request.data.map(|data| plans(request.bytes, data, &rates));
     // What is not faster than writing is not worth a call, and rates say little of calls below the measured break-even.
     let short = document.as_ref().and_then(|d| d.hints.break_even_bytes).is_some_and(|least| request.bytes < least);
     let best = match (&zero, write) {
         (Some(z), Some(w)) if z.value < w && !short => method.map(|m| (m, z.value)),
-        (_, Some(w)) => Some((Method::WriteZeros, w)),
+        (_, Some(w)) => Some((Method::Write, w)),
         _ => None,
     };
     let code = if best.is_some() { exit::OK } else { exit::UNKNOWN };
     let class = document.as_ref().map_or(Class::Unknown, |d| d.class);
-    let estimate = Estimate::new(name, class, request.bytes, method, zero, write, best, request.data.zip(plans));
-    Ok((
-        Estimate {
-            confidence: rates.speedup.map(|s| s.confidence).filter(|_| zero.is_some()),
-            why: reason,
-            ..estimate
-        },
-        code,
-    ))
+    let estimate = Estimate {
+        format: FORMAT,
+        kind: Kind::Estimate,
+        target: name,
+        class,
+        bytes: request.bytes,
+        method,
+        zero_seconds: zero.map(|z| z.value),
+        zero_seconds_low: zero.and_then(|z| z.low),
+        zero_seconds_high: zero.and_then(|z| z.high),
+        confidence: rates.speedup.map(|s| s.confidence).filter(|_| zero.is_some()),
+        write_seconds: write,
+        best: best.map(|(m, _)| m),
+        best_seconds: best.map(|(_, t)| t),
+        data_fraction: request.data,
+        plan: times.and_then(|p| p.best()).map(|(plan, _)| plan),
+        zero_first_seconds: times.and_then(|p| p.zero_first),
+        zero_rest_seconds: times.and_then(|p| p.zero_rest),
+        write_all_seconds: times.and_then(|p| p.write_all),
+        why: reason,
+    };
+    Ok((estimate, code))
 }
 
 /// The rates that a caller may count on, the method, and why there is no zeroing.

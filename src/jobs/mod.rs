@@ -1,5 +1,6 @@
 //! What the program does, one job a file: each ties layers together and gives a result that `cli` renders.
 
+mod answer;
 pub mod check;
 pub mod check_age;
 pub mod check_target;

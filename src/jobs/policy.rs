@@ -1,7 +1,6 @@
 //! `zerocap policy`: the rules and what they come to, pins, kept verdicts, model entries.
 
 use crate::assess;
-use crate::assess::document::Document;
 use crate::assess::policies;
 use crate::device::display::{escape_str, printable};
 use crate::device::Device;
@@ -19,6 +18,7 @@ use crate::policy::matcher::{self, Applied};
 use crate::store::measurements;
 use crate::store::model_entries::{self, Sample};
 use crate::terms::{Basis, Class, Hazard};
+use verdict_format::Document;
 
 /// The file of the pins.
 const PINS: &str = "99-pins.toml";

@@ -1,14 +1,14 @@
 //! `zerocap show`: the verdicts of the devices that were named, or of all.
 
 use crate::assess;
-use crate::assess::document::Document;
 use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
+use crate::jobs::answer;
 use crate::jobs::find;
 use crate::machine::Roots;
-use crate::store::published;
 use std::collections::BTreeMap;
+use verdict_format::Document;
 
 /// The documents, and the errors of devices that could not be looked at.
 pub type Shown = (Vec<Document>, Vec<Error>);
@@ -56,13 +56,9 @@ pub fn documents<'a>(
         !f.names.hidden.is(true)
             && f.names.identity.as_ref().is_some_and(|i| bearers.get(i.as_str()).is_some_and(|n| *n > 1))
     };
-    let privileged = !roots.is_live() || rustix::process::geteuid().is_root();
     let mut port = roots.port();
     Ok(devices.into_iter().map(move |device| {
-        let published = || published::read(roots, device.devnum?, root.number(&device.attr("diskseq")).get());
-        // Without root the claims cannot be asked for and kept files of old versions may be closed: what udev published is
-        // the better answer.
-        if let Some(document) = (!privileged).then(published).flatten() {
+        if let Some(document) = answer::published(roots, &device) {
             return with_now(roots, document);
         }
         let picture = assess::among(roots, port.as_mut(), &device, Depth::Claims, &shared, remark);

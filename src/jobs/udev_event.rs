@@ -20,7 +20,7 @@ use crate::store::applied_tunables;
 use crate::store::intents::Intents;
 use crate::store::measurements;
 use crate::store::model_entries;
-use crate::store::published;
+use crate::store::published::{self, Change};
 use crate::terms::Class;
 use crate::tunable::managed;
 use crate::tunable::plan::Plan;
@@ -29,7 +29,11 @@ use std::io::Write;
 use std::path::Path;
 
 /// What is said to a call without a node.
-const USAGE: &str = "usage: zerocap udev [--root DIR] [--state DIR] NODE";
+const USAGE: &str = "usage: zerocap udev [--root DIR] [--state DIR] [--tell] NODE";
+
+/// Printed where the answer changed: the rule then runs `zerocap udev --tell NODE`, once udev's database has the new
+/// properties. udev keeps no property whose name begins with a dot.
+const TELL: &str = ".ZEROCAP_TELL=1\n";
 
 /// What the rule passes: the kernel's and udev's properties of the event.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +42,8 @@ pub struct Event {
     pub action: String,
     /// `MAJOR` and `MINOR`.
     pub devnum: Option<Devnum>,
+    /// `ZEROCAP_SKIP`: an earlier rule wants nothing said of the device.
+    pub skip: bool,
     /// What the rule imported from hwdb for the model: `ZEROCAP_MODEL_*`.
     pub model: Option<ModelEntry>,
 }
@@ -48,6 +54,7 @@ impl Event {
         let number = |name: &str| std::env::var(name).ok()?.parse().ok();
         Event {
             action: std::env::var("ACTION").unwrap_or_default(),
+            skip: std::env::var("ZEROCAP_SKIP").is_ok_and(|v| v == "1"),
             devnum: number("MAJOR").zip(number("MINOR")).map(|(major, minor)| Devnum { major, minor }),
             model: model_entries::from_properties(|name| std::env::var(name).ok()),
         }
@@ -56,12 +63,13 @@ impl Event {
 
 /// The arguments behind `udev`: a node, and the roots.
 pub fn main(arguments: &[String]) -> std::result::Result<String, String> {
-    let (mut node, mut root, mut state) = (None, None, None);
+    let (mut node, mut root, mut state, mut only_tell) = (None, None, None, false);
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         match word.as_str() {
             "--root" => root = words.next(),
             "--state" => state = words.next(),
+            "--tell" => only_tell = true,
             w if w.starts_with('-') => return Err(format!("unknown option {w}")),
             _ if node.is_none() => node = Some(word),
             _ => return Err("one NODE at a time".to_owned()),
@@ -71,17 +79,36 @@ pub fn main(arguments: &[String]) -> std::result::Result<String, String> {
     let roots = Roots::new(root.map(Path::new), state.map(Path::new)).map_err(|e| e.to_string())?;
     let run_dir = roots.run();
     let roots = Roots { system: roots.system.fleeting().guarded(When::Busy, &run_dir), state: roots.state };
-    let lines = run(&roots, node, &Event::from_environment());
+    let lines = if only_tell { tell(&roots, node) } else { run(&roots, node, &Event::from_environment()) };
     // The process ends here, and its end closes what is open.
     std::mem::forget(roots);
     lines
 }
 
-/// Answers one event: the lines to print.
-pub fn run(roots: &Roots, node: &str, event: &Event) -> std::result::Result<String, String> {
+/// The kernel's name of a node.
+fn name_of(node: &str) -> std::result::Result<String, String> {
     let name = node.strip_prefix("/dev/").unwrap_or(node).replace('/', "!");
     if name.is_empty() || name.starts_with('.') || name.starts_with('!') {
         return Err(format!("{} is no device node", escape_str(node)));
+    }
+    Ok(name)
+}
+
+/// Has udev look at what rests on the answer of a device.
+pub fn tell(roots: &Roots, node: &str) -> std::result::Result<String, String> {
+    let device = devices::device(&roots.system, &name_of(node)?);
+    published::tell(roots, &device, &mut say);
+    Ok(String::new())
+}
+
+/// Answers one event: the lines to print.
+pub fn run(roots: &Roots, node: &str, event: &Event) -> std::result::Result<String, String> {
+    let name = name_of(node)?;
+    if event.skip && event.action != "remove" {
+        // What was said before must not stand. The tunables stay as they are: they are not zerocap's to touch any more.
+        let Some(devnum) = event.devnum.filter(|d| published::is_there(roots, *d)) else { return Ok(String::new()) };
+        published::remove(roots, devnum).map_err(|e| e.to_string())?;
+        return Ok(TELL.to_owned());
     }
     if event.action == "remove" {
         // sysfs is gone by now: the event's own number names what was published.
@@ -115,15 +142,21 @@ pub fn run(roots: &Roots, node: &str, event: &Event) -> std::result::Result<Stri
     // The queue of a member may not answer either.
     let held = held || root.timed_out();
     // Without the queue files the document says less than the published one, except that a device is broken.
+    let mut change = Change::Nothing;
     if !held || picture.document.class == Class::Broken {
-        if let Err(e) = published::write(roots, device.devnum, &picture.document) {
-            say(&e.to_string());
+        match published::write(roots, device.devnum, &picture.document) {
+            Ok(made) => change = made,
+            Err(e) => say(&e.to_string()),
         }
     }
     let set = if held { Vec::new() } else { to_set(roots, &picture) };
     let mut lines = properties::lines(&picture.document, &set);
     if let Some(unit) = (!held).then(|| measure_auto::unit(&picture)).flatten() {
         lines.push_str(&format!("SYSTEMD_WANTS={unit}\n"));
+    }
+    // A disk that is added has its partitions and the stacks on it still before it.
+    if change == Change::Answer || change == Change::First && event.action != "add" {
+        lines.push_str(TELL);
     }
     Ok(lines)
 }

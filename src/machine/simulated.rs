@@ -126,7 +126,7 @@ impl SimulatedPort {
 
     fn zero(&mut self, range: &ScratchRange, method: Method, offset: u64, length: u64) -> Result<Done, ActError> {
         self.zero_calls += 1;
-        if method == Method::WriteZeros {
+        if method == Method::Write {
             return Err(ActError::Os(EINVAL));
         }
         let block = range.logical_block.max(1);

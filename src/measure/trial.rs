@@ -171,7 +171,7 @@ impl Run<'_> {
     /// One zeroing call. The outer `None`: the run has ended. The inner `Err`: the method's answer, the run goes on.
     fn zero(&mut self, method: Method, offset: u64, length: u64) -> Option<Result<Nanos, ActError>> {
         let around = self.around(offset, length)?;
-        let timed = if method == Method::WriteZeros {
+        let timed = if method == Method::Write {
             self.out.bytes_written += length;
             self.port.act(self.range, &Act::Write { offset, length, fill: Fill::Zeroes })
         } else {

@@ -1,11 +1,11 @@
 //! The detail view of one device: the answer in one sentence, then what it rests on.
 
-use crate::assess::document::Document;
 use crate::device::Kind;
 use crate::terms::{Basis, Class};
 use crate::units::{human_bytes, human_rate};
-use crate::verdict::measurement::ModeResult;
 use std::io::{self, Write};
+use verdict_format::Document;
+use verdict_format::ModeResult;
 
 /// The answer in one sentence.
 pub fn sentence(d: &Document) -> String {
@@ -94,7 +94,7 @@ pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
     row("identity", text(&d.device.identity))?;
     if !d.device.members.is_empty() {
         let on = if d.device.kind == Kind::Loop.as_str() { "file on" } else { "made of" };
-        row(on, d.device.members.join(", "))?;
+        row(on, d.device.members.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", "))?;
     }
     if let Some(how) = &d.initial_state.how {
         row("holds", format!("{}, known by {how}", d.initial_state.state))?;
@@ -138,7 +138,7 @@ pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
                 (None, Some(true)) => "verified".to_owned(),
                 (None, _) => "promises no zeroes".to_owned(),
             };
-            row("", format!("{:<13} {rate:>10}  {note}", method.method.as_str()))?;
+            row("", format!("{:<13} {rate:>10}  {note}", method.method.map_or("-", |m| m.as_str())))?;
         }
     }
     beside(d).into_iter().try_for_each(|(name, value)| row(name, value))?;

@@ -1,4 +1,5 @@
-//! Renderers of one document: JSON, table, detail, udev properties. They write what they are given and decide nothing.
+//! Renderers of answers: table, detail, OpenMetrics, udev properties. The JSON is serde's, of the types in `verdict-format`. They write
+//! what they are given and decide nothing.
 
 pub mod detail;
 pub mod estimate;

@@ -3,11 +3,11 @@
 //! Every family is a gauge, also the infos and states: the collector reads the older Prometheus format, which has neither
 //! `info` nor `stateset`, and both formats read gauges. A value that is not known has no sample.
 
-use crate::assess::document::Document;
 use crate::output::time::seconds;
 use crate::terms::{Class, Severity};
-use crate::verdict::measurement::Speedup;
 use std::io::{self, Write};
+use verdict_format::Document;
+use verdict_format::Speedup;
 
 /// A family: its name, its unit where it has one (the name ends in it), its help, and the samples of a document.
 struct Family {

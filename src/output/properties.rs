@@ -2,7 +2,7 @@
 //!
 //! No text of the device is in them: words, numbers and finding codes only, so nothing a firmware says can inject a line.
 
-use crate::assess::document::Document;
+use verdict_format::Document;
 
 /// The most that is printed, in bytes; udev cuts at 16 KiB, silently.
 const LIMIT: usize = 4096;
@@ -30,10 +30,13 @@ pub fn lines(d: &Document, set: &[(String, String)]) -> String {
     push("ZEROCAP_BASIS".to_owned(), d.basis.map(|b| b.to_string()).unwrap_or_default());
     push("ZEROCAP_METHOD".to_owned(), d.method.map(|m| m.to_string()).unwrap_or_default());
     let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+    push("ZEROCAP_VERIFIED".to_owned(), d.zeroes_verified.map(|v| u8::from(v).to_string()).unwrap_or_default());
     push("ZEROCAP_ZERO_BPS".to_owned(), number(d.zero_bytes_per_second));
     push("ZEROCAP_WRITE_BPS".to_owned(), number(d.write_bytes_per_second));
+    push("ZEROCAP_DATA_WRITE_BPS".to_owned(), number(d.data_write_bytes_per_second));
     push("ZEROCAP_ALIGN".to_owned(), number(d.hints.alignment_bytes));
     push("ZEROCAP_CHUNK".to_owned(), number(d.hints.chunk_bytes));
+    push("ZEROCAP_BREAK_EVEN".to_owned(), number(d.hints.break_even_bytes));
     push("ZEROCAP_FINDINGS".to_owned(), d.codes().join(","));
     out
 }

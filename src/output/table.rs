@@ -1,10 +1,10 @@
 //! The table of `show`: a line a device, columns aligned, rates in IEC units.
 
-use crate::assess::document::Document;
 use crate::terms::Class;
 use crate::units::{human_bytes, human_rate};
 use std::cmp::Ordering;
 use std::io::{self, Write};
+use verdict_format::Document;
 
 /// What a column shows of a document.
 enum Cell {

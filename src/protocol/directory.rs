@@ -180,6 +180,7 @@ fn form(checked: &Checked, outcome: &Outcome) -> Overwrite {
     Overwrite {
         at: clock::now_utc(),
         filesystem: checked.on.filesystem.clone(),
+        mount_point: Some(checked.on.mount_point.clone()),
         unwritten,
         write_zeroes,
         written: bytes(outcome.written),
@@ -207,6 +208,6 @@ fn keep(
     measurements::save(roots, facts, &measurement)?;
     let mut document = published::with_event(roots, &facts.device, &mut |text| listener.remark(text))?;
     // What was just measured is told, also where a stale measurement beside it, or a shared identity, hides it later.
-    document.overwrite = Some(overwrite);
+    document.overwrite = Some((&overwrite).into());
     Ok(Answer::Verdict(Box::new(document)))
 }

@@ -18,7 +18,6 @@ mod session;
 pub mod supervise;
 pub mod untested;
 
-use crate::assess::document::Document;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::machine::block::hold::{Hold, Opened};
@@ -32,6 +31,7 @@ use crate::protocol::result::Conditions;
 use crate::store::intents::Intents;
 pub use session::test;
 use std::path::PathBuf;
+use verdict_format::Document;
 
 /// What was asked for.
 #[derive(Debug, Clone, Default)]

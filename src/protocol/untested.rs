@@ -3,7 +3,6 @@
 //!
 //! The finding is not made here: `granularity-large` follows from the limit itself, in every verdict of the device.
 
-use crate::assess::document::Document;
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::machine::clock;
@@ -14,6 +13,7 @@ use crate::protocol::supervise::Listener;
 use crate::store::measurements;
 use crate::store::published;
 use crate::verdict::fingerprint;
+use verdict_format::Document;
 
 /// Keeps and publishes it.
 pub(crate) fn answer(

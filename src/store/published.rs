@@ -1,53 +1,160 @@
-//! Publishes a verdict: `/run/zerocap/<major>:<minor>.json`, readable by all, old or new, never torn.
+//! Publishes a verdict: `/run/zerocap/<major>:<minor>.json`, readable by all, old or new, never torn. Says whether the
+//! answer changed, so that what rests on it can be looked at again (`dependents`).
 
 use crate::assess;
-use crate::assess::document::Document;
 use crate::device::{Device, Devnum};
 use crate::error::Result;
 use crate::facts::Depth;
+use crate::machine::block::dependents;
+use crate::machine::clock;
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::udev;
 use crate::machine::Roots;
+use serde_json::Value;
+use verdict_format::{Document, Published};
+
+/// The fields by which others act. Where one of them changes, the answer has changed.
+const ANSWER: &[&str] = &[
+    "class",
+    "basis",
+    "method",
+    "zeroes_verified",
+    "zero_bytes_per_second",
+    "write_bytes_per_second",
+    "data_write_bytes_per_second",
+    "hints",
+];
+
+/// What a write changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing: nothing was written.
+    Nothing,
+    /// The same answer, with other remarks.
+    Remarks,
+    /// Another answer than the one before.
+    Answer,
+    /// There was none before.
+    First,
+}
 
 fn files(roots: &Roots) -> LiveDurable {
     roots.volatile(roots.run(), 0o644)
 }
 
+fn name(devnum: Devnum) -> String {
+    format!("{devnum}.json")
+}
+
 /// Writes the document of a device; nothing for a device without a number.
-pub fn write(roots: &Roots, devnum: Option<Devnum>, document: &Document) -> Result<()> {
-    let Some(devnum) = devnum else { return Ok(()) };
-    let text = format!("{}\n", document.json());
+pub fn write(roots: &Roots, devnum: Option<Devnum>, document: &Document) -> Result<Change> {
+    let Some(devnum) = devnum else { return Ok(Change::Nothing) };
+    let published = Published {
+        at: clock::now_utc(),
+        boot_id: clock::boot_id(&roots.system),
+        program: concat!("zerocap ", env!("CARGO_PKG_VERSION")).to_owned(),
+    };
+    let text = Document { published: Some(published), ..document.clone() }.json();
+    let before = files(roots).read(&name(devnum))?;
+    let before = before.map(|bytes| serde_json::from_slice(&bytes).unwrap_or(Value::Null));
+    let change = change(before, serde_json::from_str(&text).unwrap_or(Value::Null));
     // Most events change nothing: then nothing is written.
-    if files(roots).read(&format!("{devnum}.json"))?.as_deref() == Some(text.as_bytes()) {
-        return Ok(());
+    if change != Change::Nothing {
+        files(roots).replace(&name(devnum), format!("{text}\n").as_bytes())?;
     }
-    files(roots).replace(&format!("{devnum}.json"), text.as_bytes())
+    Ok(change)
+}
+
+/// What is different between two documents as they stand in the file, but for the time when they were written.
+fn change(before: Option<Value>, mut now: Value) -> Change {
+    let Some(mut before) = before else { return Change::First };
+    if ANSWER.iter().any(|field| before.get(field) != now.get(field)) {
+        return Change::Answer;
+    }
+    for document in [&mut before, &mut now] {
+        if let Some(published) = document.get_mut("published").and_then(Value::as_object_mut) {
+            published.remove("at");
+        }
+    }
+    if before == now {
+        Change::Nothing
+    } else {
+        Change::Remarks
+    }
 }
 
 /// Looks at a device anew and publishes what is seen.
 pub fn anew(roots: &Roots, device: &Device, remark: &mut dyn FnMut(&str)) -> Result<Document> {
-    let document = assess::of(roots, roots.port().as_mut(), device, Depth::Claims, remark).document;
-    write(roots, device.devnum, &document)?;
-    Ok(document)
+    looked_at(roots, device, remark).map(|(document, _)| document)
 }
 
-/// As [`anew`], and has udev look as well.
+fn looked_at(roots: &Roots, device: &Device, remark: &mut dyn FnMut(&str)) -> Result<(Document, Change)> {
+    let document = assess::of(roots, roots.port().as_mut(), device, Depth::Claims, remark).document;
+    let change = write(roots, device.devnum, &document)?;
+    Ok((document, change))
+}
+
+/// As [`anew`], and has udev look as well: at the device, and where the answer changed at what rests on it.
 pub fn with_event(roots: &Roots, device: &Device, remark: &mut dyn FnMut(&str)) -> Result<Document> {
-    let document = anew(roots, device, remark)?;
+    let (document, change) = looked_at(roots, device, remark)?;
     if let Err(e) = udev::send_change(device) {
         remark(&e.to_string());
+    }
+    if matches!(change, Change::Answer | Change::First) {
+        tell(roots, device, remark);
     }
     Ok(document)
 }
 
-/// The published document of a device; `None` where there is none, or it is of another device with that number.
-pub fn read(roots: &Roots, devnum: Devnum, diskseq: Option<u64>) -> Option<Document> {
-    let bytes = files(roots).read(&format!("{devnum}.json")).ok()??;
-    let document: Document = serde_json::from_slice(&bytes).ok()?;
-    (document.device.diskseq == diskseq).then_some(document)
+/// Has udev look again at what rests on a device: at the stacks above it and at its partitions. Each of them does the same
+/// for those above it if its own answer changes.
+pub fn tell(roots: &Roots, device: &Device, remark: &mut dyn FnMut(&str)) {
+    if !roots.is_live() {
+        return;
+    }
+    for sys in dependents::of_disk(&roots.system, device) {
+        if let Err(e) = udev::send_change_at(&sys) {
+            remark(&e.to_string());
+        }
+    }
 }
 
-/// Removes the document of a device that is gone.
+/// The published document of a device; `None` where there is none, or it is of another device with that number.
+pub fn read(roots: &Roots, devnum: Devnum, diskseq: Option<u64>) -> Option<Document> {
+    let bytes = files(roots).read(&name(devnum)).ok()??;
+    verdict_format::accept(&bytes, diskseq).ok()?
+}
+
+/// Whether something is published of a number.
+pub fn is_there(roots: &Roots, devnum: Devnum) -> bool {
+    files(roots).read(&name(devnum)).is_ok_and(|bytes| bytes.is_some())
+}
+
+/// Removes the document of a device that is gone, or that is not to be spoken of.
 pub fn remove(roots: &Roots, devnum: Devnum) -> Result<()> {
-    files(roots).remove(&format!("{devnum}.json"))
+    files(roots).remove(&name(devnum))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_time_alone_changes_nothing_and_a_remark_is_no_answer() {
+        let one = json!({"class": "fast", "hints": {"chunk_bytes": 1}, "findings": [], "published": {"at": "a", "program": "z"}});
+        let with = |pointer: &str, value: Value| {
+            let mut other = one.clone();
+            *other.pointer_mut(pointer).unwrap() = value;
+            other
+        };
+        assert_eq!(change(None, one.clone()), Change::First);
+        assert_eq!(change(Some(one.clone()), with("/published/at", json!("b"))), Change::Nothing);
+        assert_eq!(change(Some(one.clone()), with("/published/program", json!("y"))), Change::Remarks);
+        assert_eq!(change(Some(one.clone()), with("/findings", json!([1]))), Change::Remarks);
+        assert_eq!(change(Some(one.clone()), with("/class", json!("broken"))), Change::Answer);
+        assert_eq!(change(Some(one.clone()), with("/hints/chunk_bytes", json!(2))), Change::Answer);
+        // A file of nobody's making is replaced, and what rests on it looked at.
+        assert_eq!(change(Some(Value::Null), one), Change::Answer);
+    }
 }

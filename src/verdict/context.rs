@@ -8,7 +8,7 @@ use crate::facts::{Bus, Facts};
 use crate::policy::Policy;
 use crate::terms::Class;
 use crate::verdict::measurement::{Measurement, Overwrite, RecordedHazard};
-use crate::verdict::{fingerprint, wants, Verdict};
+use crate::verdict::{fingerprint, wants, Figures, Verdict};
 
 /// What the caller knows beyond facts, measurement and policy.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +45,8 @@ pub struct MemberView<'a> {
     pub class: Class,
     /// Why it is that.
     pub reason: &'a str,
+    /// Its figures.
+    pub figures: Figures,
     /// What the member's claims let one expect.
     pub expected: Class,
     /// Whether its knob is wanted to be 0.
@@ -62,6 +64,7 @@ impl<'a> MemberView<'a> {
             facts,
             class: verdict.class,
             reason: &verdict.reason,
+            figures: verdict.figures,
             expected: verdict.expected,
             knob_off: wants::knob_off(&verdict.wants),
             rotating: rotating(facts, below),

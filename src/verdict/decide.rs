@@ -7,7 +7,7 @@ use crate::terms::{Basis, Class, FindingCode};
 use crate::units::{human_bytes, MIB};
 use crate::verdict::context::{Context, Ctx, Kept, MemberView};
 use crate::verdict::expected::{expected, weakest_of};
-use crate::verdict::{findings, limit_rules, wants, Claim, Finding, Measurement, Verdict};
+use crate::verdict::{findings, limit_rules, wants, Claim, Figures, Finding, Measurement, Verdict};
 
 /// Why most devices are unknown.
 const NOT_MEASURED: &str = "not measured";
@@ -51,6 +51,7 @@ pub fn decide(
         basis: answer.basis,
         expected,
         reason: answer.reason,
+        figures: Figures::of_answer(answer.basis, answer.measurement.as_ref(), members),
         measurement: answer.measurement,
         overwrite: ctx.overwrite().cloned(),
         claims: claims(facts),

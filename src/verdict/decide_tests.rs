@@ -159,6 +159,7 @@ fn what_is_kept_without_a_test_is_no_measurement() {
     let overwrite = crate::verdict::measurement::Overwrite {
         at: "2026-11-30T08:00:00Z".to_owned(),
         filesystem: "ext4".to_owned(),
+        mount_point: None,
         unwritten: Some(1),
         write_zeroes: Some(3),
         written: Some(3),

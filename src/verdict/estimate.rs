@@ -5,7 +5,8 @@
 //! price is data / zero rate: 52e9 B / 2.445e9 B/s = 21 s on the LUN whose figures are published (consumers of the test
 //! below).
 
-use crate::verdict::measurement::Speedup;
+use crate::terms::Plan;
+use verdict_format::Speedup;
 
 /// What is known of a device, in bytes per second.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -29,28 +30,6 @@ pub struct Seconds {
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
-}
-
-/// What to do with a target of which a part will hold data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Plan {
-    /// Zero all of it, then write the data.
-    ZeroFirst,
-    /// Zero what holds no data, write the data.
-    ZeroRest,
-    /// Write data and zeroes alike.
-    WriteAll,
-}
-
-impl Plan {
-    /// The word in JSON and on a terminal.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Plan::ZeroFirst => "zero-first",
-            Plan::ZeroRest => "zero-rest",
-            Plan::WriteAll => "write-all",
-        }
-    }
 }
 
 /// The times of the three plans in seconds.

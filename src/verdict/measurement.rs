@@ -184,6 +184,9 @@ pub struct Overwrite {
     pub at: String,
     /// The type of the file system: `ext4`.
     pub filesystem: String,
+    /// Where it was mounted; not kept by older programs.
+    #[serde(default)]
+    pub mount_point: Option<String>,
     /// Bytes per second into space that fallocate made.
     pub unwritten: Option<u64>,
     /// Into space that FALLOC_FL_WRITE_ZEROES made.

@@ -5,6 +5,7 @@ pub mod context;
 pub mod decide;
 pub mod estimate;
 pub mod expected;
+pub mod figures;
 pub mod findings;
 pub mod fingerprint;
 mod kept_rules;
@@ -12,9 +13,10 @@ pub mod limit_rules;
 pub mod measurement;
 pub mod wants;
 
-use crate::terms::{Basis, Class, FindingCode, Method, Severity};
+use crate::terms::{Basis, Class, FindingCode, Severity};
 pub use context::{Context, MemberView, ModelEntry};
 pub use decide::decide;
+pub use figures::Figures;
 pub use measurement::Measurement;
 
 /// The answer for one device.
@@ -30,6 +32,8 @@ pub struct Verdict {
     pub reason: String,
     /// The measurement that the class rests on, where its fingerprint still holds.
     pub measurement: Option<Measurement>,
+    /// What a caller acts by: the measurement's, or of a derived class what follows from the members'.
+    pub figures: Figures,
     /// What synchronous writes into files of the device gain: no part of the class, and there whatever that is.
     pub overwrite: Option<measurement::Overwrite>,
     /// Coded remarks.
@@ -38,13 +42,6 @@ pub struct Verdict {
     pub claims: Vec<Claim>,
     /// What the tunables should be.
     pub wants: Vec<Want>,
-}
-
-impl Verdict {
-    /// The method of the class, where it was measured.
-    pub fn method(&self) -> Option<Method> {
-        self.measurement.as_ref().and_then(|m| m.method)
-    }
 }
 
 /// A coded remark.

@@ -166,7 +166,16 @@ mod tests {
         );
         let member = |knob_off| {
             let (facts, class) = (&stack, Class::Slow);
-            MemberView { facts, class, reason: "", expected: class, knob_off, rotating: None, unmaps: None }
+            MemberView {
+                facts,
+                class,
+                reason: "",
+                figures: crate::verdict::Figures::default(),
+                expected: class,
+                knob_off,
+                rotating: None,
+                unmaps: None,
+            }
         };
         let knob = |members: &[MemberView<'_>]| {
             wants(&stack, &Policy::default(), Class::Slow, None, members).first().map(|w| w.wanted.clone())

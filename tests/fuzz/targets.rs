@@ -274,11 +274,12 @@ fn look(dir: &Path, name: &str) {
     let json = picture.document.json();
     let back: serde_json::Value = serde_json::from_str(&json).expect("valid JSON");
     assert_eq!(back["device"]["name"], name);
-    let probe = zerocap::output::probe::json(facts, &picture.document);
+    let probe = verdict_format::answers::json(&zerocap::assess::document::probe(facts, &picture.document));
     serde_json::from_str::<serde_json::Value>(&probe).expect("valid JSON");
     let mut text = Vec::new();
     zerocap::output::detail::write(&mut text, &picture.document).expect("a Vec takes all");
-    zerocap::output::probe::write(&mut text, facts, &picture.document).expect("a Vec takes all");
+    let answer = zerocap::assess::document::probe(facts, &picture.document);
+    zerocap::output::probe::write(&mut text, &answer, &picture.document).expect("a Vec takes all");
     String::from_utf8(text).expect("UTF-8").lines().for_each(printable);
     if facts.queue.write_zeroes_max.known().is_none() && picture.verdict.measurement.is_none() {
         let pinned = picture.verdict.basis.is_some();

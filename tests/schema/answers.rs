@@ -27,6 +27,13 @@ fn the_answers_that_are_no_documents_fit_their_definitions() {
         let answer = run(&arguments, Some(machine.path())).unwrap();
         assert_eq!(check_answer("estimate", &answer), [""; 0], "{answer}");
     }
+    // No such device: an object all the same, and the exit code in it.
+    for verb in [&["check"][..], &["estimate"], &["is-zero"], &["probe"]] {
+        let size = if verb == ["estimate"] { &["1GiB"][..] } else { &[] };
+        let answer = run(&[verb, &["no-such-disk", "--json"], size].concat(), Some(machine.path())).unwrap();
+        assert_eq!(check_answer("failure", &answer), [""; 0], "{answer}");
+        assert_eq!(answer["code"], 32);
+    }
     // Only where this directory lies on a block device of this machine, which in a container it need not.
     match run(&["check", "--json", env!("CARGO_MANIFEST_DIR")], None) {
         Some(answer) => assert_eq!(check_answer("path_answer", &answer), [""; 0], "{answer}"),

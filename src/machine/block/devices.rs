@@ -128,7 +128,7 @@ pub fn resolve(root: &Root, typed: &str) -> Result<Target> {
         if name.is_empty() || name.starts_with('.') {
             return Err(none("not a device name"));
         }
-        return by_name(root, &name).ok_or_else(|| none("no such recorded block device"));
+        return target(root, &name).ok_or_else(|| none("no such recorded block device"));
     }
     let path = if typed.contains('/') { typed.to_owned() } else { format!("/dev/{typed}") };
     let meta = std::fs::metadata(&path).map_err(|e| match e.kind() {
@@ -151,16 +151,16 @@ pub fn resolve(root: &Root, typed: &str) -> Result<Target> {
         .known()
         .cloned()
         .ok_or_else(|| none(&format!("sys/dev/block/{devnum} does not exist: the device is gone")))?;
-    by_name(root, &name).ok_or_else(|| none(&format!("{name} is not in sysfs")))
+    target(root, &name).ok_or_else(|| none(&format!("{name} is not in sysfs")))
 }
 
 /// The whole device of a kernel's name, which may be that of a partition.
 pub fn resolve_name(root: &Root, name: &str) -> Option<Device> {
-    by_name(root, name).map(|t| t.device)
+    target(root, name).map(|t| t.device)
 }
 
 /// A whole device or a partition by the kernel's name.
-fn by_name(root: &Root, name: &str) -> Option<Target> {
+pub fn target(root: &Root, name: &str) -> Option<Target> {
     if root.exists(&format!("sys/block/{name}")) {
         return Some(Target { device: device(root, name), partition: None });
     }

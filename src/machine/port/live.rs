@@ -256,7 +256,7 @@ pub(super) fn zero(fd: BorrowedFd<'_>, method: Method, offset: u64, length: u64)
         Method::ZeroRange => fallocate(b::FALLOC_FL_ZERO_RANGE),
         Method::BlkZeroOut => sys::zero_out(fd, offset, length),
         Method::BlkDiscard => sys::discard(fd, offset, length),
-        Method::WriteZeros => Err(Errno::INVAL),
+        Method::Write => Err(Errno::INVAL),
     }
     .map_err(act_os)
 }

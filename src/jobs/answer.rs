@@ -1,0 +1,84 @@
+//! The answer for one who may not ask the device: what is published, and never better than what is published of the
+//! devices that it rests on.
+//!
+//! Without root the claims cannot be asked for, and kept files of old versions may be closed: what udev published is the
+//! better answer. It can be older than that of a member, if udev has not come to it yet.
+
+use crate::device::display::escape_str;
+use crate::device::Device;
+use crate::machine::block::devices;
+use crate::machine::Roots;
+use crate::store::published;
+use crate::terms::{Basis, Class};
+use crate::verdict::expected::weakest_of;
+use std::collections::BTreeSet;
+use verdict_format::{Document, Member};
+
+/// How deep a stack is followed; the kernel itself refuses deeper ones long before.
+const DEEPEST: usize = 8;
+
+/// The published document of a device, for a caller without root; `None` for root, and where nothing is published.
+pub(crate) fn published(roots: &Roots, device: &Device) -> Option<Document> {
+    if !roots.is_live() || rustix::process::geteuid().is_root() {
+        return None;
+    }
+    vouched_for(roots, device, 0)
+}
+
+fn vouched_for(roots: &Roots, device: &Device, level: usize) -> Option<Document> {
+    let document = published::read(roots, device.devnum?, diskseq(roots, device))?;
+    if document.basis != Some(Basis::Derived) {
+        return Some(document);
+    }
+    Some(match doubt(roots, device, &document.device.members, level) {
+        Some((class, why)) => weakened(document, class, why),
+        None => document,
+    })
+}
+
+fn diskseq(roots: &Roots, device: &Device) -> Option<u64> {
+    roots.system.number(&device.attr("diskseq")).get()
+}
+
+/// What the members say that is worse than any derived class may be: the class, and why.
+fn doubt(roots: &Roots, device: &Device, members: &[Member], level: usize) -> Option<(Class, String)> {
+    let root = &roots.system;
+    let unknown = |why: String| Some((Class::Unknown, why));
+    // A table that was loaded anew keeps the device's sequence number.
+    if let Some(now) = root.list(&device.attr("slaves")).known() {
+        let now: BTreeSet<String> = now.iter().map(|name| escape_str(name)).collect();
+        if now != members.iter().map(|m| m.name.clone()).collect() {
+            return unknown("it is made of other devices than when it was published".to_owned());
+        }
+    }
+    let mut classes = Vec::new();
+    for member in members {
+        let Some(disk) = devices::resolve_name(root, &member.name).filter(|_| level < DEEPEST) else {
+            return unknown(format!("its member {} cannot be looked at", member.name));
+        };
+        if diskseq(roots, &disk) != member.diskseq {
+            return unknown(format!("its member {} is another disk than when it was published", member.name));
+        }
+        let Some(below) = vouched_for(roots, &disk, level + 1) else {
+            return unknown(format!("nothing is published of its member {}", member.name));
+        };
+        classes.push((below.class, format!("its member {} is {}", member.name, below.class)));
+    }
+    let weakest = weakest_of(classes.iter().map(|(class, _)| *class))?;
+    classes.into_iter().find(|(class, _)| *class == weakest)
+}
+
+/// The document with the weaker of two classes; figures that spoke for a better one go.
+fn weakened(document: Document, class: Class, why: String) -> Document {
+    if weakest_of([class, document.class].into_iter()) == Some(document.class) {
+        return document;
+    }
+    Document {
+        class,
+        basis: (class != Class::Unknown).then_some(Basis::Derived),
+        reason: why,
+        method: None,
+        zeroes_verified: None,
+        ..document
+    }
+}
