@@ -85,6 +85,7 @@ fn an_event_with_much_kept_costs_what_one_without_does() {
     std::fs::write(full.path().join("etc/zerocap/policy.d/50-many.toml"), all).unwrap();
     // The first event after a change of the rules reads them all; the later ones use what it compiled.
     let (first, answer) = event(root, full.path());
+    let answer = answer.replace(".ZEROCAP_TELL=1\n", "");
     let keys: Vec<&str> = answer.lines().filter_map(|l| l.split_once('=')).map(|(key, _)| key).collect();
     assert!(keys.contains(&"ZEROCAP_CLASS") && keys.contains(&"ZEROCAP_BASIS"), "{answer}");
     // Interleaved, minimum against minimum: what else the machine does is in both.
@@ -92,6 +93,8 @@ fn an_event_with_much_kept_costs_what_one_without_does() {
     for _ in 0..runs {
         for (least, state) in least.iter_mut().zip([&empty, &only_kept, &full]) {
             let (took, said) = event(root, state.path());
+            // Whether something else is to look as well depends on what was published before.
+            let said = said.replace(".ZEROCAP_TELL=1\n", "");
             *least = (*least).min(took);
             assert_eq!(said, answer, "rules that match nothing and other devices' files change no answer");
         }

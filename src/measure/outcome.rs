@@ -141,8 +141,8 @@ impl Outcome {
     }
 
     /// Whether rare stalls carry the total, so that the median says nothing of a long stretch: median and pooled ratio lie on
-    /// different sides of the threshold, or they would if the stalls that were seen, of whatever call, had struck writing
-    /// and zeroing alike.
+    /// different sides of the threshold, or stalls struck zeroing less than a third as much as the other calls, which may be
+    /// chance, and they would if all calls had been struck alike.
     pub fn stall_dominated(&self, threshold: f64) -> bool {
         if self.pairs.stall_dominated() {
             return true;
@@ -152,6 +152,12 @@ impl Outcome {
         else {
             return false;
         };
+        // Where zeroing was struck about as much as the other calls its own figures say it.
+        let zeroing = stats::stall_excess_ns(&self.calls[1]);
+        let others = stats::stall_excess_ns(&self.calls[0]) + stats::stall_excess_ns(&self.calls[2]);
+        if zeroing * 6 >= others {
+            return false;
+        }
         let (excess, count) = self.calls.iter().fold((0, 0), |(excess, count), calls| {
             (excess + stats::stall_excess_ns(calls), count + calls.len() as u64)
         });

@@ -26,7 +26,8 @@ fn what_lies_beside_the_journalled_span_is_never_touched() {
         let mut s = cut_while_writing(seed);
         let (start, length) = s.prepared.layout.span;
         for at in [(start + length) as usize, start.saturating_sub(512) as usize] {
-            if at as u64 + 512 <= start || at as u64 >= start + length {
+            let inside = at + 512 <= s.before.len();
+            if inside && (at as u64 + 512 <= start || at as u64 >= start + length) {
                 s.disk.0.borrow_mut().content[at..at + 512].fill(0x53);
                 s.before[at..at + 512].fill(0x53);
             }

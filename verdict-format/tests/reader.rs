@@ -15,7 +15,8 @@ const PARTITION: Devnum = Devnum { major: 8, minor: 1 };
 
 /// A document as this version writes it.
 fn document() -> Value {
-    json!({"format": 1, "device": {"name": "sda", "node": "/dev/sda", "devnum": "8:0", "diskseq": 7, "kind": "scsi",
+    json!({"format": 1, "type": "verdict", "published": null, "sustained": null,
+        "data_write_bytes_per_second": null, "device": {"allocated_bytes": null, "command_path": null, "name": "sda", "node": "/dev/sda", "devnum": "8:0", "diskseq": 7, "kind": "scsi",
         "transport": null, "driver": "sd", "identity": null, "vendor": null, "model": null, "firmware": null,
         "size_bytes": null, "logical_block_bytes": 512, "physical_block_bytes": null, "members": []},
         "class": "fast", "basis": "measured", "expected": "unknown", "reason": "measured", "method": "punch-hole",
@@ -23,7 +24,7 @@ fn document() -> Value {
         "overwrite_after_zero_bytes_per_second": null, "speedup": null,
         "methods": [{"method": "punch-hole", "class": "fast", "zero_bytes_per_second": 6, "error": null,
             "verified": true}],
-        "modes": [], "hints": {"alignment_bytes": 4096, "chunk_bytes": null, "break_even_bytes": null}, "claims": [],
+        "modes": [], "hints": {"claimed_granularity_bytes": null, "alignment_bytes": 4096, "chunk_bytes": null, "break_even_bytes": null}, "claims": [],
         "findings": [{"code": "knob-off", "severity": "notice", "text": "the knob is off"}], "tunables": [],
         "overwrite": null, "interference": null, "deep": null, "measured": null,
         "initial_state": {"state": "unknown", "how": null}})

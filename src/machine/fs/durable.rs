@@ -140,7 +140,12 @@ impl LiveDurable {
         let mut options = OpenOptions::new();
         options.append(true).create_new(true).mode(self.mode).custom_flags(flag(OFlags::NOFOLLOW));
         let failed = |e| Error::file(path, "make", e);
-        let file = options.open(path).map_err(failed)?;
+        let open = match options.open(path) {
+            // Of a recorded machine nothing was looked at.
+            Err(e) if e.kind() == ErrorKind::NotFound => self.make_dir().map(|()| options.open(path))?,
+            open => open,
+        };
+        let file = open.map_err(failed)?;
         owner::set_mode(&file, self.mode).map_err(failed)?;
         Ok(file)
     }
