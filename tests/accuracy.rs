@@ -283,7 +283,7 @@ fn naive(model: Model, seed: u64) -> bool {
 fn whole(model: Model, truth: f64, seed: u64, facts: &Facts) -> (Class, usize, u64, bool) {
     let (stand, result, kept) = sim::measured(model, seed, SEGMENT);
     assert!(result.is_ok() && stand.is_as_before(), "{model:?}, {seed}: {result:?}");
-    let (outcome, _) = kept.unwrap();
+    let Some((outcome, _)) = kept else { panic!("{model:?}, {seed}: nothing was kept") };
     let interval = outcome.pairs.interval();
     let covered = interval.low.is_none_or(|l| l <= truth * 1.001) && interval.high.is_none_or(|h| h >= truth * 0.999);
     let kept = result::of_run(facts, &sim::conditions(), &outcome);

@@ -297,8 +297,12 @@ impl<'a, 'm> Session<'a, 'm> {
         let reads_ones = seen.is_some_and(|seen| seen.bytes.iter().all(|b| *b == 0xff));
         match journal::read(self.machine.journal, &self.journal_name)? {
             journal::Read::There(journal) => {
-                // The range was bounded and held since the witness was written: zeroes in what was named are the test's.
-                let rules = Rules { zeroed: &self.word.zeroed, medium_is_proved: true, reads_ones };
+                // The range was bounded and held since the witness was written: zeroes in what was named are the test's. A
+                // device that was seen to zero more than it was told has zeroed who knows how much.
+                let overshot = seen.is_some_and(|seen| seen.bytes.iter().all(|b| *b == 0));
+                let span = [self.header.span];
+                let zeroed = if overshot { &span[..] } else { &self.word.zeroed };
+                let rules = Rules { zeroed, medium_is_proved: true, reads_ones };
                 Ok(recover::put_back(self.machine.port, &self.on.proof.range, &journal, &rules))
             }
             _ => {
