@@ -3,6 +3,8 @@
 //! `make test` counts the files below [`DIR`] and prints them at its end. The line goes past the test harness, which shows
 //! the output of a test only when it fails.
 
+#![allow(clippy::expect_used)] // all of it is test
+
 use std::io::Write;
 use std::path::Path;
 
