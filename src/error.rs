@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 /// What a file of root's gives to others; a device that refuses gives EPERM.
-const EACCES: i32 = 13;
+const EACCES: i32 = rustix::io::Errno::ACCESS.raw_os_error();
 
 /// The result of everything that can fail as a whole.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,5 +1,6 @@
-//! Sizes, times and rates with their units, and how a person reads them. Uses nothing of the crate.
+//! Sizes, times and rates with their units, how a person reads them, and times as text. Uses nothing of the crate.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// One kibibyte, mebibyte, gibibyte in bytes.
@@ -75,6 +76,35 @@ pub fn parse_size(s: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(scale)
 }
 
+/// A text whose numbers are padded, so that `nvme2n1` sorts before `nvme10n1`.
+pub fn natural(text: &str) -> String {
+    let (mut out, mut digits) = (String::new(), String::new());
+    for c in text.chars().chain(std::iter::once('\0')) {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            continue;
+        }
+        if !digits.is_empty() {
+            out.push_str(&format!("{digits:0>20}"));
+            digits.clear();
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Seconds since 1970 as RFC 3339 in UTC with seconds: `2026-11-30T08:00:00Z`.
+pub fn utc(seconds: u64) -> String {
+    let time = i64::try_from(seconds).ok().and_then(|s| Timestamp::from_second(s).ok());
+    // Past the year 9999: the last that has a text.
+    time.unwrap_or(Timestamp::MAX).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Seconds since 1970 of an RFC 3339 time; `None` for anything else, or a time before that.
+pub fn utc_seconds(text: &str) -> Option<u64> {
+    u64::try_from(text.parse::<Timestamp>().ok()?.as_second()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +121,30 @@ mod tests {
         assert_eq!(human_bytes(6_263_000_000), "5.8 GiB");
         assert_eq!(human_bytes(u64::MAX), "16 EiB");
         assert_eq!(human_rate(MIB), "1 MiB/s");
+    }
+
+    #[test]
+    fn numbers_in_names_count_as_numbers() {
+        let mut names = ["nvme10n1", "nvme2n10", "nvme2n1", "sda", "nvme2"];
+        names.sort_by_key(|name| natural(name));
+        assert_eq!(names, ["nvme2", "nvme2n1", "nvme2n10", "nvme10n1", "sda"]);
+    }
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        for (text, at) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2000-02-29T12:34:56Z", 951_827_696),
+            ("2026-11-30T08:00:00Z", 1_796_025_600),
+            ("2099-12-31T23:59:59Z", 4_102_444_799),
+        ] {
+            assert_eq!((utc_seconds(text), utc(at).as_str()), (Some(at), text));
+        }
+        let bad = ["", "2026-11-30", "2026-13-30T08:00:00Z", "2026-11-30T08:00:00", "x026-11-30T08:00:00Z"];
+        for bad in bad.into_iter().chain(["2026-1-30T08:00:00Z", "2026-02-30T08:00:00Z", "1969-12-31T23:59:59Z"]) {
+            assert_eq!(utc_seconds(bad), None, "{bad}");
+        }
+        assert!(utc(u64::MAX).starts_with("9999-"));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! `ZEROCAP_ACCURACY_RUNS` sets the runs a cell (200 without it). `cargo test --test accuracy -- --nocapture` shows the
 //! tables. The numbers are drawn from fixed seeds: a run gives the same tables each time.
 
+#![allow(clippy::unwrap_used)] // A test may panic.
+
 mod sim;
 
 use zerocap::facts::Facts;

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use zerocap::assess;
 use zerocap::facts::Depth;
-use zerocap::jobs::find;
+use zerocap::jobs::target;
 use zerocap::machine::fs::root::{Note, Root};
 use zerocap::machine::Roots;
 
@@ -96,7 +96,7 @@ fn roots(root: &Path) -> Roots {
 fn files_read(root: &Path, device: &str) -> BTreeSet<String> {
     let mut roots = roots(root);
     roots.system = Root::open(root).unwrap().noting();
-    let device = find::named(&roots, device).unwrap();
+    let device = target::named(&roots, device).unwrap();
     assess::of(&roots, roots.port().as_mut(), &device, Depth::All, &mut |_| ());
     let path = |note: Note| match note {
         Note::Read(path, _) => root.join(path).canonicalize().ok(),
@@ -151,7 +151,7 @@ fn check_probe(json: &str, what: &str) -> Value {
 fn answers(root: &Path, device: &str, what: &str) -> Value {
     let began = Instant::now();
     let roots = roots(root);
-    let device = find::named(&roots, device).unwrap();
+    let device = target::named(&roots, device).unwrap();
     let picture = assess::of(&roots, roots.port().as_mut(), &device, Depth::All, &mut |_| ());
     let mut shown = Vec::new();
     let answer = assess::document::probe(&picture.facts, &picture.document);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use verdict_format::{Plan, State};
 use zerocap::facts::{self, Depth};
-use zerocap::jobs::find;
+use zerocap::jobs::target;
 use zerocap::machine::Roots;
 use zerocap::protocol::result::{blank, Conditions};
 use zerocap::store::measurements;
@@ -156,7 +156,7 @@ fn full_machine() -> tempfile::TempDir {
     }
     std::os::unix::fs::symlink("../../../bus/scsi/drivers/sd", dir.path().join("sys/block/sda/device/driver")).unwrap();
     let roots = Roots::new(Some(dir.path()), None).unwrap();
-    let device = find::named(&roots, "sda").unwrap();
+    let device = target::named(&roots, "sda").unwrap();
     let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
     let conditions = Conditions {
         at: "2026-11-30T08:00:00Z".to_owned(),

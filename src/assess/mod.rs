@@ -2,28 +2,27 @@
 
 pub mod document;
 pub mod policies;
+pub mod publish;
 pub mod stack_members;
+pub mod tunables;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
 use crate::machine::block::devices;
+use crate::machine::block::stack::DEEPEST;
 use crate::machine::port::Port;
 use crate::machine::Roots;
 use crate::policy::Policy;
-use crate::store::applied_tunables;
 use crate::store::intents::{self, Intents};
 use crate::store::measurements;
 use crate::store::model_entries;
-use crate::verdict::context::{self, Context, MemberView, ModelEntry};
-use crate::verdict::wants;
+use crate::verdict::context::{Context, ModelEntry};
+use crate::verdict::member::{self, MemberView};
 use crate::verdict::{decide, Verdict};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use verdict_format::Document;
-
-/// How deep a stack is followed; the kernel itself refuses deeper ones long before.
-const DEEPEST: usize = 8;
 
 /// Everything about one device.
 #[derive(Debug)]
@@ -55,7 +54,7 @@ pub fn among(
     shared: &dyn Fn(&Facts) -> bool,
     remark: &mut dyn FnMut(&str),
 ) -> Picture {
-    let model = |facts: &Facts, _| model_entries::known(roots, facts);
+    let model = |facts: &Facts, _| model_entries::known(roots, &facts.device);
     look(&mut Look { roots, port, depth, shared, remark, model: &model, seen: BTreeMap::new() }, device)
 }
 
@@ -69,7 +68,8 @@ pub fn at_event(
     remark: &mut dyn FnMut(&str),
 ) -> Picture {
     let shared = |facts: &Facts| same_identity(roots, facts).is_ok_and(|names| !names.is_empty());
-    let model = |facts: &Facts, level| if level == 0 { entry.cloned() } else { model_entries::known(roots, facts) };
+    let model =
+        |facts: &Facts, level| if level == 0 { entry.cloned() } else { model_entries::known(roots, &facts.device) };
     look(&mut Look { roots, port, depth, shared: &shared, remark, model: &model, seen: BTreeMap::new() }, device)
 }
 
@@ -134,7 +134,7 @@ impl Look<'_> {
                 reason: &d.verdict.reason,
                 figures: d.verdict.figures,
                 expected: d.verdict.expected,
-                knob_off: wants::knob_off(&d.verdict.wants),
+                knob_off: d.verdict.knob_off(),
                 rotating: d.rotating,
                 unmaps: d.unmaps,
             })
@@ -154,12 +154,12 @@ impl Look<'_> {
             shared: look_around && (self.shared)(&facts),
             interrupted: interrupted(self.roots, &facts),
             unusable: unusable.clone(),
-            set_by_admin: applied_tunables::foreign(self.roots, &facts),
+            set_by_admin: tunables::foreign(self.roots, &facts),
             model: (self.model)(&facts, level),
             hazard: None,
         };
         let verdict = decide(&facts, &members, measurement.as_ref(), &policy, &context);
-        let (rotating, unmaps) = (context::rotating(&facts, &members), context::unmaps(&facts, &members));
+        let (rotating, unmaps) = (member::rotating(&facts, &members), member::unmaps(&facts, &members));
         Rc::new(Decided { facts, policy, verdict, rotating, unmaps, unusable: unusable.is_some() })
     }
 }

@@ -1,9 +1,9 @@
 //! `zerocap check`.
 
-use crate::cli::{print, remark};
+use crate::cli::terminal::{print, remark};
 use crate::error::{Error, Result};
 use crate::jobs::check::{self, Answer, Request, Requirement};
-use crate::machine::Roots;
+use crate::jobs::Roots;
 use crate::output::{detail, path_answer};
 use std::io::Write;
 use verdict_format::answers::json;

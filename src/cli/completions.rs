@@ -1,8 +1,7 @@
 //! `zerocap completions`.
 
-use crate::cli::{print, Cli};
+use crate::cli::terminal::print;
 use crate::error::{exit, Result};
-use clap::CommandFactory;
 use clap_complete::Shell;
 use std::io::Write;
 
@@ -26,14 +25,14 @@ enum ShellName {
 
 impl Completions {
     /// Runs the verb. Made from the parser itself (clap_complete), so that it cannot know an option too many or too few.
-    pub fn run(&self) -> Result<u8> {
+    pub fn run(&self, command: &mut clap::Command) -> Result<u8> {
         let shell = match self.shell {
             ShellName::Bash => Shell::Bash,
             ShellName::Zsh => Shell::Zsh,
             ShellName::Fish => Shell::Fish,
         };
         let mut script = Vec::new();
-        clap_complete::generate(shell, &mut Cli::command(), "zerocap", &mut script);
+        clap_complete::generate(shell, command, "zerocap", &mut script);
         print(|out| out.write_all(&script))?;
         Ok(exit::OK)
     }

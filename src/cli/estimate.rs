@@ -1,9 +1,9 @@
 //! `zerocap estimate`.
 
-use crate::cli::{print, remark};
+use crate::cli::terminal::{print, remark};
 use crate::error::{Error, Result};
 use crate::jobs::estimate::{self, Request};
-use crate::machine::Roots;
+use crate::jobs::Roots;
 use crate::output::estimate as output;
 use crate::units::parse_size;
 use std::io::Write;

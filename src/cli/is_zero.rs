@@ -1,9 +1,9 @@
 //! `zerocap is-zero`.
 
-use crate::cli::print;
+use crate::cli::terminal::print;
 use crate::error::Result;
 use crate::jobs::is_zero;
-use crate::machine::Roots;
+use crate::jobs::Roots;
 use crate::units::{human_bytes, human_rate};
 use std::io::{IsTerminal, Write};
 use verdict_format::answers::json;

@@ -1,11 +1,11 @@
 //! `zerocap measure`.
 
-use crate::cli::print;
 use crate::cli::progress::Talk;
+use crate::cli::terminal::print;
 use crate::error::{exit, Error, Result};
 use crate::jobs::measure::{self, Answer, Request};
 use crate::jobs::measure_auto;
-use crate::machine::Roots;
+use crate::jobs::Roots;
 use crate::output::detail;
 use crate::units::parse_size;
 use std::io::Write;

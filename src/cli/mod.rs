@@ -12,13 +12,14 @@ pub mod record;
 pub mod recover;
 pub mod selftest;
 pub mod show;
+mod terminal;
 pub mod tune;
 
-use crate::error::{exit, Error, Result};
+use crate::cli::terminal::{complain, print, remark};
+use crate::error::{exit, Result};
 use crate::jobs::udev_event;
-use crate::machine::fs::guard::When;
-use crate::machine::Roots;
-use clap::{Args, Parser, Subcommand};
+use crate::jobs::{guarded, Roots};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -116,12 +117,11 @@ impl Verb {
 
 fn verb(cli: &Cli) -> Result<u8> {
     if let Verb::Completions(v) = &cli.verb {
-        return v.run();
+        return v.run(&mut Cli::command());
     }
     let roots = Roots::new(cli.places.root.as_deref(), cli.places.state.as_deref())?;
     // Queue files of the running system are read in a child with a deadline.
-    let run = roots.run();
-    let roots = Roots { system: roots.system.guarded(When::Always, &run), state: roots.state };
+    let roots = guarded(roots);
     match &cli.verb {
         Verb::Show(v) => v.run(&roots),
         Verb::Probe(v) => v.run(&roots),
@@ -134,7 +134,7 @@ fn verb(cli: &Cli) -> Result<u8> {
         Verb::Tune(v) => v.run(&roots),
         Verb::Policy(v) => v.run(&roots),
         Verb::Selftest(v) => v.run(&roots),
-        Verb::Completions(v) => v.run(),
+        Verb::Completions(v) => v.run(&mut Cli::command()),
         Verb::Udev(v) => {
             let lines = if v.tell {
                 udev_event::tell(&roots, &v.node)
@@ -147,27 +147,5 @@ fn verb(cli: &Cli) -> Result<u8> {
             }
             Ok(exit::OK)
         }
-    }
-}
-
-/// An error on standard error, one line.
-pub fn complain(e: &Error) {
-    remark(&e.to_string());
-}
-
-/// A remark on standard error.
-pub fn remark(text: &str) {
-    // Standard error may be closed or full; then there is nobody to tell.
-    let _ = writeln!(std::io::stderr(), "zerocap: {text}");
-}
-
-/// Runs a renderer on standard output. A reader that went away (`| head`) is no failure.
-pub fn print(
-    render: impl FnOnce(&mut std::io::BufWriter<std::io::StdoutLock<'_>>) -> std::io::Result<()>,
-) -> Result<()> {
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    match render(&mut out).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::file("standard output", "write to", e)),
-        _ => Ok(()),
     }
 }

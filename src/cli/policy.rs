@@ -1,10 +1,10 @@
 //! `zerocap policy`.
 
-use crate::cli::{complain, print, remark};
+use crate::cli::terminal::{complain, print, remark};
 use crate::device::display::{escape_str, printable};
 use crate::error::{exit, Error, Result};
 use crate::jobs::policy::{self, Listed, Tested};
-use crate::machine::Roots;
+use crate::jobs::Roots;
 use crate::output::detail;
 use std::fmt::Write as _;
 use std::io::Write;

@@ -1,12 +1,9 @@
 //! `zerocap probe`.
 
-use crate::assess;
-use crate::assess::document;
-use crate::cli::{print, remark};
+use crate::cli::terminal::{print, remark};
 use crate::error::{exit, Result};
-use crate::facts::Depth;
-use crate::jobs::find;
-use crate::machine::Roots;
+use crate::jobs;
+use crate::jobs::Roots;
 use crate::output::probe;
 use std::io::Write;
 use verdict_format::answers::json;
@@ -25,16 +22,16 @@ pub struct Probe {
 impl Probe {
     /// Runs the verb.
     pub fn run(&self, roots: &Roots) -> Result<u8> {
-        let device = find::named(roots, &self.device)?;
-        let picture = assess::of(roots, roots.port().as_mut(), &device, Depth::All, &mut remark);
-        let answer = document::probe(&picture.facts, &picture.document);
-        print(|out| {
-            if self.json {
-                writeln!(out, "{}", json(&answer))
-            } else {
-                probe::write(out, &answer, &picture.document)
-            }
-        })?;
+        let (answer, document) = jobs::probe::run(roots, &self.device, &mut remark)?;
+        print(
+            |out| {
+                if self.json {
+                    writeln!(out, "{}", json(&answer))
+                } else {
+                    probe::write(out, &answer, &document)
+                }
+            },
+        )?;
         Ok(exit::OK)
     }
 }

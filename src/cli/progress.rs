@@ -1,8 +1,8 @@
 //! What `measure` says on standard error while it runs: a line a pair with `-v`; on a terminal one line that is written
 //! over; else nothing but remarks.
 
-use crate::cli::remark;
-use crate::protocol::supervise::{Listener, Pair, Progress};
+use crate::cli::terminal::remark;
+use crate::jobs::measure::{Listener, Pair, Progress};
 use crate::units::human_bytes;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};

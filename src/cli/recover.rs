@@ -1,9 +1,9 @@
 //! `zerocap recover`.
 
-use crate::cli::{print, remark};
+use crate::cli::terminal::{print, remark};
 use crate::error::{exit, Result};
 use crate::jobs::recover::{self, Request};
-use crate::machine::Roots;
+use crate::jobs::Roots;
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 
 use crate::error::{exit, Error, Result};
 use crate::jobs::selftest;
-use crate::machine::Roots;
+use crate::jobs::Roots;
 use std::io::Write;
 
 /// The whole job on a throw-away loop device

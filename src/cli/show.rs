@@ -1,12 +1,11 @@
 //! `zerocap show`.
 
-use crate::cli::{complain, print, remark};
+use crate::cli::terminal::{complain, print, remark};
 use crate::error::{exit, Error, Result};
 use crate::jobs::show;
-use crate::machine::Roots;
+use crate::jobs::Roots;
 use crate::output::{detail, openmetrics, table};
-use std::io::{IsTerminal, Write};
-use verdict_format::Document;
+use std::io::Write;
 
 /// The verdicts: all devices as a table, one device in detail
 #[derive(Debug, clap::Args)]
@@ -43,12 +42,6 @@ pub struct Show {
     openmetrics: bool,
 }
 
-/// Whether colour is wanted: on a terminal that can, unless NO_COLOR is set to anything (no-color.org).
-fn colour() -> bool {
-    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
-    std::io::stdout().is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_some_and(|t| t != "dumb")
-}
-
 impl Show {
     /// Runs the verb.
     pub fn run(&self, roots: &Roots) -> Result<u8> {
@@ -63,7 +56,7 @@ impl Show {
             sort: self.sort.as_deref(),
             no_headings: self.no_headings,
             bytes: self.bytes,
-            colour: colour(),
+            colour: show::wants_colour(),
         };
         let (devices, mut errors) = show::devices(roots, &self.devices, self.all)?;
         errors.retain(|e| !(self.missing_ok && matches!(e, Error::NoDevice { .. })));
@@ -85,7 +78,7 @@ impl Show {
                 return documents.try_for_each(|d| writeln!(out, "{}", d.json()));
             }
             // The columns of a table are as wide as their widest cell, and the samples of a family stand together.
-            let documents: Vec<Document> = documents.collect();
+            let documents: Vec<_> = documents.collect();
             if self.openmetrics {
                 return openmetrics::write(out, &documents);
             }

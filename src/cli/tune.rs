@@ -1,9 +1,9 @@
 //! `zerocap tune`.
 
-use crate::cli::{complain, print, remark};
+use crate::cli::terminal::{complain, print, remark};
 use crate::error::{exit, Error, Result};
 use crate::jobs::tune::{self, Line, Outcome, Step};
-use crate::machine::Roots;
+use crate::jobs::Roots;
 use std::io::Write;
 
 /// The kernel's tunables: what they are and should be; make them so; put them back

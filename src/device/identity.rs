@@ -5,7 +5,7 @@
 //! device's measurement to another.
 
 use super::{display, Kind};
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash as Sha256;
 
 /// A stable identity: a non-empty text of printable bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,7 +74,7 @@ impl Identity {
         }
         if name.len() > 200 {
             // All bytes are ASCII by now, so 130 is a character boundary.
-            let digest = display::hex(&Sha256::digest(text.as_bytes()));
+            let digest = display::hex(&Sha256::hash(text.as_bytes()));
             name.truncate(130);
             name = format!("{name}-{digest}");
         }

@@ -47,6 +47,17 @@ impl Device {
     }
 }
 
+/// What the files that are kept of a device are named by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// The stable identity, where there is one.
+    pub identity: Option<Identity>,
+    /// The device number.
+    pub devnum: Option<Devnum>,
+    /// The sequence number: a device number is used again, this never is.
+    pub diskseq: Option<u64>,
+}
+
 /// What drives a device, known by the kernel's name for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -146,6 +157,11 @@ impl Kind {
     /// Whether the device is made of other block devices (dm, md, bcache, drbd; a loop only by its backing).
     pub const fn is_stack(self) -> bool {
         matches!(self, Kind::Dm | Kind::Md | Kind::Bcache | Kind::Drbd)
+    }
+
+    /// Whether the kernel can show members of the device: a stack, and what is not known by name.
+    pub const fn can_have_members(self) -> bool {
+        self.is_stack() || matches!(self, Kind::Other)
     }
 
     /// Whether the device can have partitions in the kernel, so that a temporary one can bound a range.

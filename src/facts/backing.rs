@@ -4,13 +4,10 @@
 use crate::device::display::escape_str;
 use crate::device::Device;
 use crate::fact::Fact;
-use crate::facts::path::{self, Place};
 use crate::machine::block::devices;
+use crate::machine::fs::location::{self, Place, DELETED};
 use crate::machine::fs::mounts::{self, Mount};
 use crate::machine::fs::root::Root;
-
-/// The kernel's mark of a file without a name.
-const DELETED: &str = " (deleted)";
 
 /// On what the file lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,36 +19,28 @@ pub struct Backing {
 }
 
 /// Looks up `loop/backing_file`.
-pub fn of(root: &Root, file: &str) -> Backing {
+pub fn look_up(root: &Root, file: &str) -> Backing {
     let name = file.strip_suffix(DELETED).unwrap_or(file);
     let node = name.strip_prefix("/dev/").and_then(|node| devices::resolve_name(root, &node.replace('/', "!")));
     if let Some(disk) = node {
         return Backing { says: "a block device".to_owned(), disks: Fact::Known(vec![disk.name]) };
     }
-    let mounts = mounts::all(root);
-    let Some(mount) = mounts.known().and_then(|all| mounts::above(all, name)) else {
-        let why = mounts.why().map_or_else(|| "it is on no mount".to_owned(), |w| format!("the mount table is {w}"));
+    let (mount, place) = location::of_file(root, name);
+    let Some(mount) = mount else {
+        let why = if let Place::Unknown(why) = place { why } else { String::new() };
         return Backing { says: format!("its file system is not known: {why}"), disks: Fact::ABSENT };
     };
     let what = if name == file { "a file" } else { "a deleted file" };
     let kind = escape_str(&mount.kind);
-    let (on, disks) = match place(root, mount) {
+    let (on, disks) = match place {
         Place::Devices(disks) => {
             let names: Vec<String> = disks.into_iter().map(|d| d.name).collect();
             (format!(" on {}", escape_str(&names.join(", "))), Fact::Known(names))
         }
-        Place::NoDevice(_) => (", on no block device of this machine".to_owned(), Fact::Known(Vec::new())),
+        Place::NoDevice(..) => (", on no block device of this machine".to_owned(), Fact::Known(Vec::new())),
         Place::Unknown(why) => (format!("; {why}"), Fact::ABSENT),
     };
     Backing { says: format!("{what} in {kind}{on}"), disks }
-}
-
-fn place(root: &Root, mount: &Mount) -> Place {
-    match (mount.kind.as_str(), mount.devnum.parse()) {
-        ("overlay", _) => Place::Unknown("which layer of it holds the file is not told".to_owned()),
-        (_, Ok(number)) => path::place(root, number, mount),
-        (_, Err(())) => Place::Unknown("its line in the mount table has no device number".to_owned()),
-    }
 }
 
 /// What a recording of a loop device needs of the mount table: the mount of its file, with the kernel's names in place of
@@ -62,7 +51,7 @@ pub fn mount(root: &Root, device: &Device) -> Option<Mount> {
     let mounts = mounts::all(root);
     let mount = mounts::above(mounts.known()?, name)?;
     let by_kernel = |source: &str| {
-        let name = path::of_source(root, source).filter(|name| devices::resolve_name(root, name).is_some());
+        let name = location::of_source(root, source).filter(|name| devices::resolve_name(root, name).is_some());
         name.map(|name| format!("/dev/{name}"))
     };
     let realtime = mount.options.iter().find_map(|o| by_kernel(o.strip_prefix("rtdev=")?));

@@ -6,12 +6,12 @@ use crate::device::identity::Parts;
 use crate::device::{Device, Identity, Kind};
 use crate::fact::Fact;
 use crate::facts::field::{text_of, Reading};
-use crate::facts::{nvme, queue::Queue, Bus, Depth, Names};
+use crate::facts::{nvme, queue::Queue, Bus, Depth};
 use crate::machine::fs::root::Root;
 use crate::units::SECTOR;
 
 /// The vendor of INQUIRY that libata puts there.
-const LIBATA_VENDOR: &str = "ATA";
+pub const LIBATA_VENDOR: &str = "ATA";
 
 /// What an element of the sysfs path below `devices/` says of the transport; the innermost that fits decides.
 const PATH_TRANSPORTS: &[(&str, &str)] = &[
@@ -22,6 +22,35 @@ const PATH_TRANSPORTS: &[(&str, &str)] = &[
     ("session", "iscsi"),
     ("virtio", "virtio"),
 ];
+
+/// Names, sizes and flags of a device.
+#[derive(Debug, Clone)]
+pub struct Names {
+    /// The identity, where there is a stable one.
+    pub identity: Option<Identity>,
+    /// Vendor, model, serial, firmware: text of the device, escaped, trimmed.
+    pub vendor: Fact<String>,
+    /// See [`Names::vendor`].
+    pub model: Fact<String>,
+    /// See [`Names::vendor`].
+    pub serial: Fact<String>,
+    /// See [`Names::vendor`].
+    pub firmware: Fact<String>,
+    /// `pcie`, `tcp`, `usb`, `ata`, `virtio`, …
+    pub transport: Fact<String>,
+    /// The kernel driver's name: `nvme`, `sd`, `virtio_blk`.
+    pub driver: Fact<String>,
+    /// Size in bytes (`size` counts 512-byte sectors), else NSZE or READ CAPACITY(16).
+    pub size_bytes: Fact<u64>,
+    /// `diskseq`.
+    pub diskseq: Fact<u64>,
+    /// `ro`.
+    pub read_only: Fact<bool>,
+    /// `removable`.
+    pub removable: Fact<bool>,
+    /// `hidden`.
+    pub hidden: Fact<bool>,
+}
 
 /// Gathers the names of a device.
 pub fn gather(

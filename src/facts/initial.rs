@@ -4,8 +4,7 @@
 //! What still stands in the page cache is not seen. Only `zerocap is-zero` reads.
 
 use crate::device::{Device, Kind};
-use crate::facts::nvme::fields::DLFEAT_READ_00;
-use crate::facts::page::Page;
+use crate::facts::scsi::lba_status::{self, Status};
 use crate::facts::{stack, Bus, Depth};
 use crate::machine::block::dm_status;
 use crate::machine::fs::path_info;
@@ -14,16 +13,8 @@ use crate::machine::port::{Port, Question};
 use crate::units::SECTOR;
 use verdict_format::State;
 
-/// NSFEAT bit 0: the namespace is thinly provisioned, so that NUSE counts what is allocated (NVM 1.0c, figure 114).
-const NSFEAT_THINP: u64 = 1;
-/// Length of the header of GET LBA STATUS, and of one descriptor (SBC-4 5.10.2).
-const LBA_STATUS_HEADER: usize = 8;
-/// See above.
-const LBA_STATUS_DESCRIPTOR: usize = 16;
 /// How often a target is asked to go on: one that is written here and there has too many extents, and is not zero anyway.
 const LBA_STATUS_ASKS: usize = 256;
-/// PROVISIONING STATUS: deallocated.
-const LBA_STATUS_DEALLOCATED: u64 = 1;
 
 /// What a device holds, and how that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,11 +47,10 @@ pub fn gather(
     }
     let found = match (bus, device.kind) {
         (Bus::Nvme(n), _) => {
-            let thin = n.nsfeat.get().is_some_and(|f| f & NSFEAT_THINP != 0);
-            match (n.nuse.get(), n.dlfeat_read().get()) {
-                (Some(0), Some(DLFEAT_READ_00)) => Some((true, "nvme-nuse")),
+            match n.nuse.get() {
+                Some(0) if n.claims_deallocated_reads_zero() => Some((true, "nvme-nuse")),
                 // Without thin provisioning NUSE is the size, whatever the blocks hold.
-                (Some(used), _) if used > 0 && thin => Some((false, "nvme-nuse")),
+                Some(used) if used > 0 && n.is_thin().is(true) => Some((false, "nvme-nuse")),
                 _ => None,
             }
         }
@@ -147,24 +137,18 @@ enum Extents {
 
 /// Reads one reply; `None` where it makes no sense or does not go on from the block that was asked for.
 fn extents(reply: &[u8], from: u64, last_lba: u64) -> Option<Extents> {
-    let page = Page(reply);
     let mut next = from;
-    let mut at = LBA_STATUS_HEADER;
-    // Less than the whole list may have been transferred.
-    let listed = usize::try_from(page.be32(0).get()?).ok()?.saturating_add(4);
-    while at + LBA_STATUS_DESCRIPTOR <= reply.len().min(listed) {
-        let (lba, blocks) = (page.be64(at).get()?, u64::from(page.be32(at + 8).get()?));
-        if lba != next || blocks == 0 {
+    for extent in lba_status::extents(reply) {
+        if extent.first != next {
             return None;
         }
-        if u64::from(page.u8(at + 12).get()? & 0x0f) != LBA_STATUS_DEALLOCATED {
+        if extent.status != Status::Deallocated {
             return Some(Extents::Allocated);
         }
-        next = lba.checked_add(blocks)?;
+        next = extent.end;
         if next > last_lba {
             return Some(Extents::AllDeallocated);
         }
-        at += LBA_STATUS_DESCRIPTOR;
     }
     (next > from).then_some(Extents::DeallocatedUpTo(next))
 }
@@ -172,17 +156,7 @@ fn extents(reply: &[u8], from: u64, last_lba: u64) -> Option<Extents> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn reply(descriptors: &[(u64, u32, u8)]) -> Vec<u8> {
-        let mut bytes = vec![0u8; LBA_STATUS_HEADER];
-        bytes[..4].copy_from_slice(&(4 + 16 * descriptors.len() as u32).to_be_bytes());
-        for (lba, blocks, status) in descriptors {
-            bytes.extend(lba.to_be_bytes());
-            bytes.extend(blocks.to_be_bytes());
-            bytes.extend([*status, 0, 0, 0]);
-        }
-        bytes
-    }
+    use crate::facts::scsi::lba_status::reply;
 
     #[test]
     fn a_recording_says_what_its_machine_found() {

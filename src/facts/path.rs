@@ -2,10 +2,10 @@
 //! there (fieldguide 2). Reads mountinfo and sysfs below the root; asks no device and judges no speed.
 
 use crate::device::display::escape_str;
-use crate::device::{Device, Devnum};
 use crate::fact::Fact;
-use crate::machine::block::devices;
-use crate::machine::fs::mounts::{self, unescape, Mount};
+use crate::facts::kernel;
+use crate::machine::fs::location::{self, Place};
+use crate::machine::fs::mounts::{self, Mount};
 use crate::machine::fs::path_info::{self, Located, Marks, What};
 use crate::machine::fs::root::Root;
 
@@ -37,17 +37,6 @@ pub struct OnPath {
     pub place: Place,
 }
 
-/// On what the data of a path lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
-    /// On these whole devices, all of them: those that the file system itself uses, not what they are made of.
-    Devices(Vec<Device>),
-    /// On no block device of this machine; why.
-    NoDevice(String),
-    /// It cannot be told; why.
-    Unknown(String),
-}
-
 /// What fallocate(FALLOC_FL_WRITE_ZEROES) does on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Can {
@@ -77,21 +66,20 @@ fn at_level(root: &Root, located: &Located, level: usize) -> OnPath {
         marks: located.marks,
         place: Place::Unknown("its mount is not in /proc/self/mountinfo".to_owned()),
     };
-    let Some(mount) = mount_of(root, located) else { return on };
+    let Some(mount) = mounts::of_path(root, located) else { return on };
     on.filesystem = escape_str(&mount.kind);
     on.mount_point = escape_str(&mount.point);
     on.read_only = mount.options.iter().any(|o| o == "ro");
     if mount.kind == "overlay" {
         return below_overlay(root, located, &mount, on, level);
     }
-    on.place = place(root, located.filesystem, &mount);
+    on.place = location::of_mount(root, located.filesystem, &mount);
     on
 }
 
 /// An overlay writes to its upper layer only; what lies in a lower one is copied up first.
 fn below_overlay(root: &Root, located: &Located, mount: &Mount, mut on: OnPath, level: usize) -> OnPath {
-    let option = |key: &str| mount.options.iter().find_map(|o| o.strip_prefix(key));
-    let Some(upper) = option("upperdir=").map(unescape) else {
+    let Some(upper) = mount.upper_directory() else {
         on.read_only = true;
         on.place = Place::Unknown("an overlay without an upper layer: nothing can be written there".to_owned());
         return on;
@@ -122,96 +110,13 @@ fn below_overlay(root: &Root, located: &Located, mount: &Mount, mut on: OnPath, 
     }
 }
 
-/// On what a file system lies; `filesystem` is its number.
-pub(super) fn place(root: &Root, filesystem: Devnum, mount: &Mount) -> Place {
-    let kind = escape_str(&mount.kind);
-    match mount.kind.as_str() {
-        "tmpfs" | "ramfs" | "rootfs" | "devtmpfs" | "hugetlbfs" => {
-            Place::NoDevice(format!("{kind} keeps its files in memory, on no block device"))
-        }
-        "9p" | "virtiofs" | "nfs" | "nfs4" | "cifs" | "smb3" | "ceph" | "afs" | "vboxsf" => {
-            Place::NoDevice(format!("{kind} keeps its files on another host, on no block device of this machine"))
-        }
-        "btrfs" => btrfs(root, &mount.source).map_or_else(Place::Unknown, Place::Devices),
-        _ if filesystem.major != 0 => {
-            let own = root.link_name(&format!("sys/dev/block/{filesystem}")).known().cloned();
-            let mut names = vec![own];
-            // Which of the two holds a file of xfs is a flag of the file: both count.
-            let realtime = mount.options.iter().filter_map(|o| o.strip_prefix("rtdev="));
-            names.extend(realtime.map(|source| of_source(root, source)));
-            let disk = |name: Option<String>| name.and_then(|n| devices::resolve_name(root, &n));
-            match names.into_iter().map(disk).collect::<Option<Vec<Device>>>() {
-                Some(devices) => Place::Devices(devices),
-                None => Place::Unknown(format!("sys/dev/block/{filesystem} leads to no device")),
-            }
-        }
-        // One with a number of its own may still name its device as the source.
-        _ => match of_source(root, &mount.source).and_then(|name| devices::resolve_name(root, &name)) {
-            Some(device) => Place::Devices(vec![device]),
-            None if kind.starts_with("fuse") => Place::NoDevice(format!("{kind} keeps its files behind a program")),
-            None => Place::NoDevice(format!("{kind} names no block device")),
-        },
-    }
-}
-
-/// The kernel's name of the device that was mounted by this name; a recording has the kernel's already.
-pub(super) fn of_source(root: &Root, source: &str) -> Option<String> {
-    match path_info::node_number(source).filter(|_| root.is_system()) {
-        Some(number) => root.link_name(&format!("sys/dev/block/{number}")).known().cloned(),
-        None => source.strip_prefix("/dev/").map(str::to_owned),
-    }
-}
-
-/// The whole disks of the btrfs that has this device.
-fn btrfs(root: &Root, source: &str) -> Result<Vec<Device>, String> {
-    let shown = escape_str(source);
-    let name = of_source(root, source);
-    let name = name.ok_or_else(|| format!("the device {shown} of a btrfs cannot be seen from here"))?;
-    let Fact::Known(uuids) = root.list("sys/fs/btrfs") else { return Err("sys/fs/btrfs cannot be read".to_owned()) };
-    for uuid in uuids {
-        let Fact::Known(names) = root.list(&format!("sys/fs/btrfs/{uuid}/devices")) else { continue };
-        if !names.contains(&name) {
-            continue;
-        }
-        let mut disks: Vec<Device> = Vec::new();
-        for member in &names {
-            let disk = devices::resolve_name(root, member)
-                .ok_or_else(|| format!("{} of a btrfs is not in sysfs", escape_str(member)))?;
-            if !disks.contains(&disk) {
-                disks.push(disk);
-            }
-        }
-        return Ok(disks);
-    }
-    Err(format!("no btrfs in sys/fs/btrfs has {shown}"))
-}
-
-/// The names of the leaf devices that a device is made of, partitions led to their disks; itself where it is no stack.
-pub fn leaves(root: &Root, device: &Device) -> Vec<String> {
-    let (mut found, mut waiting, mut seen) = (Vec::new(), vec![device.name.clone()], Vec::new());
-    while let Some(name) = waiting.pop() {
-        if seen.contains(&name) {
-            continue;
-        }
-        seen.push(name.clone());
-        let members = root.list(&format!("sys/block/{name}/slaves")).known().cloned().unwrap_or_default();
-        let disks: Vec<String> =
-            members.iter().filter_map(|m| devices::resolve_name(root, m)).map(|d| d.name).collect();
-        if disks.is_empty() {
-            found.push(name);
-        }
-        waiting.extend(disks.into_iter().rev());
-    }
-    found
-}
-
 /// What fallocate(FALLOC_FL_WRITE_ZEROES) does on the path, by file system, kernel and knob.
 pub fn can_write_zeroes(root: &Root, on: &OnPath) -> Can {
     let no = |why: String| Can::No(why);
     let kind = on.filesystem.as_str();
     let devices = match &on.place {
         Place::Devices(devices) => devices,
-        Place::NoDevice(why) => return no(why.clone()),
+        Place::NoDevice(_, why) => return no(why.clone()),
         Place::Unknown(why) => return Can::Unknown(why.clone()),
     };
     let since = match kind {
@@ -230,8 +135,8 @@ pub fn can_write_zeroes(root: &Root, on: &OnPath) -> Can {
             false => Can::Unknown("the directory is not mapped by extents; name a file of it".to_owned()),
         };
     }
-    let release = root.text("proc/sys/kernel/osrelease");
-    let Some(version) = release.known().and_then(|r| version(r)) else {
+    let release = kernel::release(root);
+    let Some(version) = release.known().and_then(|r| kernel::version(r)) else {
         return Can::Unknown("the kernel's release cannot be read".to_owned());
     };
     if version < since {
@@ -260,25 +165,6 @@ pub fn can_write_zeroes(root: &Root, on: &OnPath) -> Can {
         return Can::Written("the file is encrypted, so that its zeroes are written as ciphertext".to_owned());
     }
     Can::Yes
-}
-
-/// Major and minor number of a kernel release.
-fn version(release: &str) -> Option<(u32, u32)> {
-    let mut parts = release.split(|c: char| !c.is_ascii_digit());
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
-}
-
-/// The mount that a path lies on: by its number, else the longest mount point above it with the device's number.
-fn mount_of(root: &Root, located: &Located) -> Option<Mount> {
-    let mut mounts = mounts::all(root).known().cloned()?.into_iter();
-    match located.mount {
-        Some(id) => mounts.find(|m| m.id == id),
-        None => mounts
-            .filter(|m| {
-                m.devnum == located.filesystem.to_string() && std::path::Path::new(&located.path).starts_with(&m.point)
-            })
-            .max_by_key(|m| m.point.len()),
-    }
 }
 
 #[cfg(test)]

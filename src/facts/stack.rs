@@ -32,8 +32,11 @@ pub struct Stack {
 /// Gathers what a device is made of; `queue` are the limits of the device itself.
 pub fn gather(root: &Root, device: &Device, queue: &Queue, depth: Depth, readings: &mut Vec<Reading>) -> Stack {
     let text = |relative: &str| root.read(&device.attr(relative)).and_then(|b| text_of(&b));
-    let can_have = device.kind.is_stack() || device.kind == Kind::Other;
-    let members = if depth.lean() && !can_have { Fact::NOT_ASKED } else { root.list(&device.attr("slaves")) };
+    let members = if depth.lean() && !device.kind.can_have_members() {
+        Fact::NOT_ASKED
+    } else {
+        root.list(&device.attr("slaves"))
+    };
     // An LVM volume's own uuid does not say what it is; one that stands on a pool's hidden "-tpool" device is thin.
     let on_pool = |name: &String| {
         let uuid = root.read(&format!("sys/block/{name}/dm/uuid")).and_then(|b| text_of(&b));
@@ -60,7 +63,7 @@ pub fn gather(root: &Root, device: &Device, queue: &Queue, depth: Depth, reading
     } else {
         Fact::NOT_ASKED
     };
-    let backing = path.known().map(|file| backing::of(root, file));
+    let backing = path.known().map(|file| backing::look_up(root, file));
     let mut show = |field: &str, value: Fact<String>, says: Option<String>| {
         let reading = Reading { source: "sysfs".to_owned(), field: field.to_owned(), raw: value, says, claim: false };
         readings.push(reading);

@@ -7,6 +7,8 @@
 use crate::device::display::escape_str;
 use crate::device::Device;
 use crate::machine::block::devices;
+use crate::machine::block::stack::DEEPEST;
+use crate::machine::environment;
 use crate::machine::Roots;
 use crate::store::published;
 use crate::terms::{Basis, Class};
@@ -14,12 +16,9 @@ use crate::verdict::expected::weakest_of;
 use std::collections::BTreeSet;
 use verdict_format::{Document, Member};
 
-/// How deep a stack is followed; the kernel itself refuses deeper ones long before.
-const DEEPEST: usize = 8;
-
 /// The published document of a device, for a caller without root; `None` for root, and where nothing is published.
 pub(crate) fn published(roots: &Roots, device: &Device) -> Option<Document> {
-    if !roots.is_live() || rustix::process::geteuid().is_root() {
+    if !roots.is_live() || environment::is_root() {
         return None;
     }
     vouched_for(roots, device, 0)

@@ -7,12 +7,13 @@ use crate::error::{exit, Result};
 use crate::facts::path::{self, Can, OnPath};
 use crate::facts::Depth;
 use crate::jobs::answer;
-use crate::jobs::check_age::{self, Age};
-use crate::jobs::check_target::{self, Target};
+use crate::jobs::target::{self, Target};
+use crate::machine::block::{devices, stack};
 use crate::machine::clock;
 use crate::machine::port::Port;
 use crate::machine::Roots;
 use crate::terms::{Basis, Class, Method};
+use crate::units::utc_seconds;
 use crate::verdict::expected::weakest_of;
 use verdict_format::answers::{PathAnswer, PathDevice};
 use verdict_format::{Document, Kind, FORMAT};
@@ -111,7 +112,7 @@ struct One {
 
 /// Checks a device or a path.
 pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -> Result<Checked> {
-    match check_target::of(roots, request.typed)? {
+    match target::find(roots, request.typed)? {
         Target::Device(device) => {
             let one = look(roots, roots.port().as_mut(), &device, remark);
             let unmet = unmet(roots, request, std::slice::from_ref(&one), None, remark);
@@ -124,7 +125,7 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
 
 fn on_path(roots: &Roots, request: &Request<'_>, on: &OnPath, remark: &mut dyn FnMut(&str)) -> Result<Checked> {
     let root = &roots.system;
-    let devices = check_target::devices(request.typed, on)?;
+    let devices = target::devices(request.typed, on)?;
     let can = path::can_write_zeroes(root, on);
     let mut port = roots.port();
     let ones: Vec<One> = devices.iter().map(|d| look(roots, port.as_mut(), d, remark)).collect();
@@ -132,7 +133,7 @@ fn on_path(roots: &Roots, request: &Request<'_>, on: &OnPath, remark: &mut dyn F
     let unmet = unmet(roots, request, &ones, Some(&can), remark);
     let code = request.spelled(code(class, &unmet, Some(&can)));
     let below = |device: &Device, one: One| PathDevice {
-        leaves: path::leaves(root, device).iter().map(|l| escape_str(l)).collect(),
+        leaves: stack::leaves(root, device).iter().map(|l| escape_str(l)).collect(),
         verdict: one.document,
     };
     let below = devices.iter().zip(ones).map(|(device, one)| below(device, one)).collect();
@@ -186,7 +187,7 @@ fn unmet(
     if let Some(most) = request.max_age {
         let mut old = false;
         for one in ones {
-            match check_age::of(roots, &one.document, &clock::now_utc(), remark) {
+            match age(roots, &one.document, &clock::now_utc(), remark) {
                 Age::NotMeasured => {}
                 Age::Seconds(age) => old |= age > most,
                 Age::Unknown(why) => {
@@ -212,4 +213,41 @@ fn code(class: Class, unmet: &[String], can: Option<&Can>) -> u8 {
         (Class::None, _) => exit::NONE,
         (Class::Broken, _) => exit::BROKEN,
     }
+}
+
+/// The age of what a class rests on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Age {
+    /// No measurement is involved.
+    NotMeasured,
+    /// Seconds since the oldest one.
+    Seconds(u64),
+    /// It cannot be told; why.
+    Unknown(String),
+}
+
+/// The age of the measurement of a document; of a derived class, of the oldest one of its members. `now`: RFC 3339, UTC.
+fn age(roots: &Roots, top: &Document, now: &str, remark: &mut dyn FnMut(&str)) -> Age {
+    let members = |d: &Document| {
+        let derived = d.measured.is_none() && d.basis == Some(Basis::Derived);
+        let members = d.device.members.iter().filter(|_| derived);
+        let devices = members.filter_map(|member| devices::resolve_name(&roots.system, &member.name));
+        devices.map(|device| document(roots, roots.port().as_mut(), &device, &mut *remark)).collect()
+    };
+    let mut oldest = Age::NotMeasured;
+    for one in stack::descend(top.clone(), |d| d.device.name.clone(), members) {
+        let Some(measured) = &one.measured else { continue };
+        let name = &one.device.name;
+        match (utc_seconds(&measured.at), utc_seconds(now)) {
+            (Some(at), Some(now)) if at <= now => {
+                let before = if let Age::Seconds(s) = oldest { s } else { 0 };
+                oldest = Age::Seconds(before.max(now - at));
+            }
+            (Some(_), Some(_)) => {
+                return Age::Unknown(format!("{name} was measured at {}, which is to come", measured.at));
+            }
+            _ => return Age::Unknown(format!("{name} was measured at {}, which is no time", measured.at)),
+        }
+    }
+    oldest
 }

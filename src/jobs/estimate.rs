@@ -3,7 +3,7 @@
 use crate::error::{exit, Result};
 use crate::facts::path::{self, Can};
 use crate::jobs::check;
-use crate::jobs::check_target::{self, Target};
+use crate::jobs::target::{self, Target};
 use crate::machine::Roots;
 use crate::output::detail;
 use crate::terms::{Class, Method};
@@ -25,12 +25,12 @@ pub struct Request<'a> {
 /// Estimates. The exit code is 5 where the rates are not known.
 pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -> Result<(Estimate, u8)> {
     let mut port = roots.port();
-    let (name, document, can, why) = match check_target::of(roots, request.typed)? {
+    let (name, document, can, why) = match target::find(roots, request.typed)? {
         Target::Device(device) => {
             let document = check::document(roots, port.as_mut(), &device, remark);
             (document.device.name.clone(), Some(document), Can::Yes, None)
         }
-        Target::Path(on) => match check_target::devices(request.typed, &on)? {
+        Target::Path(on) => match target::devices(request.typed, &on)? {
             [device] => {
                 let document = check::document(roots, port.as_mut(), device, remark);
                 (on.path.clone(), Some(document), path::can_write_zeroes(&roots.system, &on), None)

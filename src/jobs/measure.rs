@@ -2,12 +2,12 @@
 //!
 //! This file is the order of the steps; each stands in a file of its own. Writes nothing to the device itself.
 
-use crate::assess::{policies, stack_members};
+use crate::assess::{policies, publish, stack_members};
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
 use crate::facts::{self, Depth, Facts};
-use crate::jobs::find;
+use crate::jobs::target;
 use crate::machine::block::devices;
 use crate::machine::block::hold::{Hold, LiveHold};
 use crate::machine::fs::durable::{Durable, LiveDurable};
@@ -20,13 +20,13 @@ use crate::measure::trial;
 use crate::policy::{Measure, Policy};
 use crate::protocol::plan::{self, Intended, Prepared};
 use crate::protocol::result::{self, Conditions};
-use crate::protocol::supervise::Listener;
 use crate::protocol::{self, directory, untested, Machine, Subject};
 use crate::store::intents::{self, Intents};
-use crate::store::{measurements, published};
+use crate::store::measurements;
 use crate::terms::Class;
 use crate::verdict::measurement::TestFinding;
 
+pub use crate::protocol::supervise::{Listener, Pair, Progress};
 pub use crate::protocol::{Answer, Request};
 
 /// Runs the job.
@@ -36,7 +36,7 @@ pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Res
             "a recorded machine is never written to: measure works on the running system".to_owned(),
         ));
     }
-    let device = find::whole(roots, &request.device)?;
+    let device = target::whole(roots, &request.device)?;
     let root = &roots.system;
     let facts = facts::gather(root, roots.port().as_mut(), &device, Depth::Claims);
     let (policy, problems) = policies::of(roots, &facts);
@@ -143,7 +143,7 @@ fn keep(roots: &Roots, facts: &Facts, prepared: &Prepared, outcome: &Outcome, co
 /// Publishes what is known now, and has udev look at the disk and its partitions.
 fn published(roots: &Roots, facts: &Facts, listener: &mut dyn Listener) -> Result<Answer> {
     let mut remark = |text: &str| listener.remark(text);
-    let document = published::with_event(roots, &facts.device, &mut remark)?;
+    let document = publish::with_event(roots, &facts.device, &mut remark)?;
     for partition in devices::partitions(&roots.system, &facts.device).known().into_iter().flatten() {
         if let Err(e) = udev::send_change(&partition.as_device(&facts.device)) {
             remark(&e.to_string());

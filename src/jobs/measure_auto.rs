@@ -6,7 +6,7 @@ use crate::assess::Picture;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
-use crate::jobs::find;
+use crate::jobs::target;
 use crate::machine::Roots;
 use crate::measure::scratch::ScratchSpec;
 use crate::policy::{Measure, Policy};
@@ -34,7 +34,7 @@ fn scratch(policy: &Policy) -> Option<&str> {
 
 /// Where `measure --auto` may write on a device.
 pub fn place(roots: &Roots, typed: &str) -> Result<ScratchSpec> {
-    let device: Device = find::whole(roots, typed)?;
+    let device: Device = target::whole(roots, typed)?;
     let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
     let (policy, _) = policies::of(roots, &facts);
     let not_safe = |why: String| Error::NotSafe { device: device.node(), why };

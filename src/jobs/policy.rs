@@ -6,8 +6,8 @@ use crate::device::display::{escape_str, printable};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
-use crate::jobs::find;
 use crate::jobs::show;
+use crate::jobs::target;
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::fs::lock::Lock;
 use crate::machine::udev;
@@ -51,7 +51,7 @@ enum Whom {
 
 impl Whom {
     fn find(roots: &Roots, typed: &str) -> Result<Whom> {
-        match find::named(roots, typed) {
+        match target::named(roots, typed) {
             Ok(device) => {
                 let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Quiet);
                 Ok(Whom::Present(Box::new(facts)))
@@ -142,7 +142,7 @@ pub fn unpin(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result
 pub fn forget(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<()> {
     let whom = Whom::find(roots, typed)?;
     let (mut files, name) = match &whom {
-        Whom::Present(facts) => measurements::place(roots, facts)
+        Whom::Present(facts) => measurements::place(roots, &facts.as_ref().into())
             .ok_or_else(|| Error::Usage(format!("{}: it has neither an identity nor a number", facts.device.node())))?,
         Whom::Identity(text) => by_identity(roots, text)?,
     };
@@ -174,7 +174,7 @@ fn by_identity(roots: &Roots, text: &str) -> Result<(LiveDurable, String)> {
 
 /// Which file and line decided what for a device.
 pub fn test(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<Tested> {
-    let device = find::named(roots, typed)?;
+    let device = target::named(roots, typed)?;
     let picture = assess::of(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
     let (_, applied, _) = policies::traced(roots, &picture.facts);
     Ok(Tested { applied, document: picture.document })

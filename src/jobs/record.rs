@@ -8,8 +8,8 @@ use crate::assess::policies;
 use crate::device::{Device, Kind};
 use crate::error::Result;
 use crate::facts::{backing, initial, Depth, Facts};
-use crate::jobs::find;
 use crate::jobs::show;
+use crate::jobs::target;
 use crate::machine::block::devices;
 use crate::machine::clock;
 use crate::machine::fs::guard::When;
@@ -54,7 +54,7 @@ pub struct Recorded {
 
 /// Records a device into a directory that is not there yet, or empty.
 pub fn run(roots: &Roots, typed: &str, dir: &Path, with_serials: bool) -> Result<Recorded> {
-    let device = find::named(roots, typed)?;
+    let device = target::named(roots, typed)?;
     must_be_empty(dir)?;
     let source = Root::open(roots.system.path())?;
     let noting = Root::open(roots.system.path())?.guarded(When::Always, &roots.run()).noting();

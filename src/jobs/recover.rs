@@ -5,7 +5,7 @@ use crate::assess;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
-use crate::jobs::{find, measure};
+use crate::jobs::{measure, target};
 use crate::machine::block::hold::{Hold, LiveHold};
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::interrupt::Interrupt;
@@ -50,7 +50,7 @@ pub fn run(roots: &Roots, request: &Request) -> Result<Vec<Report>> {
         ));
     }
     let root = &roots.system;
-    let only = request.device.as_ref().map(|typed| find::named(roots, typed)).transpose()?.map(|device| {
+    let only = request.device.as_ref().map(|typed| target::named(roots, typed)).transpose()?.map(|device| {
         let facts = facts::gather(root, roots.port().as_mut(), &device, Depth::Event);
         intents::name(facts.names.identity.as_ref(), device.devnum)
     });
@@ -107,7 +107,7 @@ fn one(roots: &Roots, dir: &Path, name: &str, give_up: bool) -> Result<String> {
     if give_up {
         return recovery::give_up(&mut machine, name);
     }
-    let devices = find::listed(roots, false)?;
+    let devices = target::listed(roots, false)?;
     let mut conclude = |device: Option<&Device>, word: &Intent| conclude(roots, name, device, word);
     recovery::recover(&mut machine, name, &devices, &mut measure::ledger(roots), &mut conclude)
 }
@@ -150,7 +150,7 @@ fn stale_partitions(roots: &Roots) -> Result<Vec<Report>> {
     let words: Vec<Intent> = Intents::live(roots).all()?.into_iter().filter_map(|(_, word)| word.ok()).collect();
     let waits = |device: &str| words.iter().any(|w| w.device == device && in_flight(root, w).is_some());
     for devnum in temporary::noted(&ledger)? {
-        let Some(device) = find::listed(roots, false)?.into_iter().find(|d| d.devnum == Some(devnum)) else {
+        let Some(device) = target::listed(roots, false)?.into_iter().find(|d| d.devnum == Some(devnum)) else {
             // The disk is gone, and its partitions with it.
             ledger.remove(&devnum.to_string())?;
             continue;
@@ -186,7 +186,7 @@ fn conclude(roots: &Roots, name: &str, device: Option<&Device>, word: &Intent) -
     let gathered = match device {
         Some(device) => Some(facts::gather(root, port.as_mut(), device, Depth::Event)),
         None => {
-            let devices = find::listed(roots, false)?;
+            let devices = target::listed(roots, false)?;
             devices.iter().map(|d| facts::gather(root, port.as_mut(), d, Depth::Event)).find(named)
         }
     };

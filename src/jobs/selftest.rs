@@ -4,10 +4,11 @@
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::facts::{self, Depth};
-use crate::jobs::find;
 use crate::jobs::measure::{self, Answer, Request};
+use crate::jobs::target;
 use crate::jobs::udev_event::{self, Event};
 use crate::machine::block::loop_device;
+use crate::machine::environment;
 use crate::machine::fs::durable::SimulatedDurable;
 use crate::machine::fs::guard::When;
 use crate::machine::interrupt::Interrupt;
@@ -63,7 +64,7 @@ fn content() -> Vec<u8> {
 }
 
 fn on_loop() -> Result<Vec<Step>> {
-    if !rustix::process::geteuid().is_root() {
+    if !environment::is_root() {
         return Err(Error::Usage("not root".to_owned()));
     }
     let dir = loop_device::private_directory()?;
@@ -95,7 +96,7 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
     steps.push(("every zeroed byte was read back as zero".to_owned(), verified));
     steps
         .push(("the whole device holds what it held before".to_owned(), loop_device::content(&device.node)? == before));
-    let found = find::named(&roots, &device.node)?;
+    let found = target::named(&roots, &device.node)?;
     let event = Event { action: "change".to_owned(), devnum: found.devnum, ..Event::default() };
     let lines = udev_event::run(&roots, &device.node, &event).unwrap_or_else(|e| e);
     let wanted = format!("ZEROCAP_CLASS={}", document.class);
@@ -121,7 +122,7 @@ fn on_simulated_in(dir: &Path) -> Result<Vec<Step>> {
     let opened = disk::opened(SIZE);
     let roots = Roots { system: disk::tree(dir, &opened)?, state: dir.join("state") };
     let mut port = disk.clone();
-    let device = find::named(&roots, disk::NAME)?;
+    let device = target::named(&roots, disk::NAME)?;
     let facts = facts::gather(&roots.system, &mut port, &device, Depth::Claims);
     let request = Request {
         device: device.name.clone(),

@@ -5,10 +5,12 @@ use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
 use crate::jobs::answer;
-use crate::jobs::find;
+use crate::jobs::target;
 use crate::machine::Roots;
 use std::collections::BTreeMap;
 use verdict_format::Document;
+
+pub use crate::machine::environment::wants_colour;
 
 /// The documents, and the errors of devices that could not be looked at.
 pub type Shown = (Vec<Document>, Vec<Error>);
@@ -22,11 +24,11 @@ pub fn run(roots: &Roots, typed: &[String], all: bool, remark: &mut dyn FnMut(&s
 /// The devices named, or all that are listed, and the errors of names that lead to none.
 pub fn devices(roots: &Roots, typed: &[String], all: bool) -> Result<(Vec<Device>, Vec<Error>)> {
     if typed.is_empty() {
-        return Ok((find::listed(roots, all)?, Vec::new()));
+        return Ok((target::listed(roots, all)?, Vec::new()));
     }
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     for name in typed {
-        match find::named(roots, name) {
+        match target::named(roots, name) {
             // Two partitions of one disk, or two of its names, are one device.
             Ok(d) if found.iter().any(|f: &Device| f.name == d.name) => {}
             Ok(d) => found.push(d),
@@ -45,7 +47,7 @@ pub fn documents<'a>(
     let root = &roots.system;
     // Who bears which identity is asked once for all, so that a long list stays linear.
     let mut bearers: BTreeMap<String, usize> = BTreeMap::new();
-    for d in find::listed(roots, true)? {
+    for d in target::listed(roots, true)? {
         if !root.flag(&d.attr("hidden")).is(true) {
             if let Some(identity) = facts::device::identity(root, &d) {
                 *bearers.entry(identity.as_str().to_owned()).or_default() += 1;

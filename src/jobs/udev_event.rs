@@ -4,19 +4,20 @@
 //! has none; no lock; no queue file where a test of this boot is open; never fails the event.
 
 use crate::assess::policies;
-use crate::assess::{self, Picture};
+use crate::assess::{self, publish, tunables, Picture};
 use crate::device::display::escape_str;
 use crate::device::{Device, Devnum, Kind};
 use crate::error::Result;
 use crate::facts::Depth;
 use crate::jobs::measure_auto;
 use crate::machine::block::devices;
+use crate::machine::environment::variable;
 use crate::machine::fs::guard::When;
 use crate::machine::fs::root::Root;
 use crate::machine::stuck::Stuck;
 use crate::machine::Roots;
 use crate::output::properties;
-use crate::store::applied_tunables;
+use crate::store::applied_tunables::{self, Record};
 use crate::store::intents::Intents;
 use crate::store::measurements;
 use crate::store::model_entries;
@@ -51,12 +52,12 @@ pub struct Event {
 impl Event {
     /// From the environment that udev gives a program.
     pub fn from_environment() -> Event {
-        let number = |name: &str| std::env::var(name).ok()?.parse().ok();
+        let number = |name: &str| variable(name)?.parse().ok();
         Event {
-            action: std::env::var("ACTION").unwrap_or_default(),
-            skip: std::env::var("ZEROCAP_SKIP").is_ok_and(|v| v == "1"),
+            action: variable("ACTION").unwrap_or_default(),
+            skip: variable("ZEROCAP_SKIP").is_some_and(|v| v == "1"),
             devnum: number("MAJOR").zip(number("MINOR")).map(|(major, minor)| Devnum { major, minor }),
-            model: model_entries::from_properties(|name| std::env::var(name).ok()),
+            model: model_entries::from_properties(variable),
         }
     }
 }
@@ -97,7 +98,7 @@ fn name_of(node: &str) -> std::result::Result<String, String> {
 /// Has udev look at what rests on the answer of a device.
 pub fn tell(roots: &Roots, node: &str) -> std::result::Result<String, String> {
     let device = devices::device(&roots.system, &name_of(node)?);
-    published::tell(roots, &device, &mut say);
+    publish::tell(roots, &device, &mut say);
     Ok(String::new())
 }
 
@@ -183,10 +184,10 @@ fn to_set(roots: &Roots, picture: &Picture) -> Vec<(String, String)> {
     let (mut record, mut set, mut seen) = (None, Vec::new(), Vec::new());
     for row in managed() {
         let Some(wanted) = picture.document.tunables.iter().find(|t| t.name == row.name) else { continue };
-        let record: &applied_tunables::Record = record.get_or_insert_with(|| applied_tunables::read(roots, facts));
-        match applied_tunables::plan(facts, row, &wanted.wanted, record, true) {
+        let record: &Record = record.get_or_insert_with(|| tunables::read(roots, facts));
+        match tunables::plan(facts, row, &wanted.wanted, record, true) {
             Plan::Write => set.push((row, wanted.wanted.clone())),
-            Plan::Leave | Plan::Changed if applied_tunables::news(facts, row, &wanted.wanted, record) => {
+            Plan::Leave | Plan::Changed if tunables::news(facts, row, &wanted.wanted, record) => {
                 seen.push((row, wanted.wanted.clone()));
             }
             Plan::Leave | Plan::Changed | Plan::Foreign(_) => {}
@@ -194,9 +195,9 @@ fn to_set(roots: &Roots, picture: &Picture) -> Vec<(String, String)> {
     }
     // Most events change nothing: then no lock is taken either.
     if !set.is_empty() || !seen.is_empty() {
-        let noted = applied_tunables::update(roots, facts, |record| {
-            set.iter().for_each(|(row, wanted)| applied_tunables::note(facts, row, wanted, record));
-            seen.iter().for_each(|(row, wanted)| applied_tunables::seen(facts, row, wanted, record));
+        let noted = tunables::update(roots, facts, |record| {
+            set.iter().for_each(|(row, wanted)| tunables::note(facts, row, wanted, record));
+            seen.iter().for_each(|(row, wanted)| tunables::seen(facts, row, wanted, record));
         });
         if let Err(e) = noted {
             // Without the record the value could not be told from an administrator's later: then it is not written.

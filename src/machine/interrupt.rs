@@ -1,28 +1,47 @@
 //! Whether somebody asked this process to end (SIGINT, SIGTERM, SIGHUP). A test must put content back before it does.
 //!
-//! The signals set a flag and nothing else; whoever acts looks at it between acts. By the `signal-hook` crate, whose
-//! handlers are async-signal-safe and keep interrupted calls going (SA_RESTART): no `unsafe` of our own.
+//! The signals set a flag and nothing else; whoever acts looks at it between acts. Interrupted calls go on (SA_RESTART).
 
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use crate::machine::sys;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 /// A flag that the signals set. From its making on they no longer end the process.
 #[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt {
+    own: Arc<AtomicBool>,
+    /// Whether the signals count too.
+    signals: bool,
+}
 
 impl Interrupt {
     /// Has the signals set the flag.
     pub fn watch() -> std::io::Result<Interrupt> {
-        let flag = Interrupt::default();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, Arc::clone(&flag.0))?;
-        }
-        Ok(flag)
+        sys::note_signals()?;
+        Ok(Interrupt { signals: true, ..Interrupt::default() })
     }
 
     /// Whether one came.
     pub fn seen(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.own.load(Ordering::Relaxed) || self.signals && sys::SIGNALLED.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_is_noted_and_does_not_end_the_process() {
+        let interrupt = Interrupt::watch().unwrap();
+        assert!(!interrupt.seen());
+        let own = rustix::process::getpid();
+        rustix::process::kill_process(own, rustix::process::Signal::HUP).unwrap();
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while !interrupt.seen() {
+            assert!(std::time::Instant::now() < until, "SIGHUP was not noted");
+            std::thread::yield_now();
+        }
+        assert!(!Interrupt::default().seen(), "a flag of its own is not set");
     }
 }

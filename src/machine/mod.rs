@@ -2,6 +2,7 @@
 
 pub mod block;
 pub mod clock;
+pub mod environment;
 pub mod fs;
 pub mod interrupt;
 pub mod io;
@@ -14,6 +15,7 @@ pub mod udev;
 
 use crate::error::Result;
 use crate::machine::fs::durable::LiveDurable;
+use crate::machine::fs::guard::When;
 use crate::machine::port::child::ChildPort;
 use crate::machine::port::recorded::RecordedPort;
 use crate::machine::port::Port;
@@ -96,7 +98,8 @@ impl Roots {
     }
 }
 
-/// The number of this process.
-pub fn process_id() -> u32 {
-    std::process::id()
+/// The roots with the queue files of the running system read in a child with a deadline.
+pub fn guarded(roots: Roots) -> Roots {
+    let run = roots.run();
+    Roots { system: roots.system.guarded(When::Always, &run), state: roots.state }
 }

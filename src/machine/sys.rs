@@ -1,4 +1,4 @@
-//! Every `unsafe` of the program: ioctls that rustix does not know. Each wrapper has one meaning and typed arguments; an
+//! Every `unsafe` of the program: ioctls that rustix does not know, and the handler of signals. Each wrapper has one meaning and typed arguments; an
 //! ioctl's number and structure come from the kernel's headers through the bindings.
 #![allow(unsafe_code)]
 
@@ -7,6 +7,27 @@ use rustix::io::{Errno, Result};
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode};
 use std::ffi::c_void;
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether SIGINT, SIGTERM or SIGHUP came since [`note_signals`].
+pub static SIGNALLED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn note_signal(_: libc::c_int) {
+    SIGNALLED.store(true, Ordering::Relaxed);
+}
+
+/// Has SIGINT, SIGTERM and SIGHUP set [`SIGNALLED`] instead of ending the process; calls that they interrupt go on.
+pub fn note_signals() -> std::io::Result<()> {
+    let handler = note_signal as extern "C" fn(libc::c_int);
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the handler has the type that signal(2) calls and does nothing but store into an atomic, which is
+        // async-signal-safe; the C library's signal() sets SA_RESTART.
+        if unsafe { libc::signal(signal, handler as libc::sighandler_t) } == libc::SIG_ERR {
+            return Err(std::io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
 
 /// An ioctl whose argument is a structure that the kernel reads and may write; gives the call's return value.
 struct WithStruct<'a, T> {

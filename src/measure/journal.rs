@@ -9,8 +9,8 @@ use crate::device::display;
 use crate::error::{Error, Result};
 use crate::machine::fs::durable::Durable;
 use crate::machine::port::pattern::RunId;
+use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 const MAGIC: &[u8] = b"zerocap-journal 2\n";
 /// Bytes of SHA-256.
@@ -177,7 +177,7 @@ fn append(
     let mut head = MAGIC.to_vec();
     head.extend(serde_json::to_vec(header).map_err(|e| Error::file(files.shown(name), "write", e))?);
     head.push(b'\n');
-    let head_digest = Sha256::digest(&head);
+    let head_digest = Sha256::hash(&head);
     head.extend_from_slice(&head_digest);
     files.append(name, &head)?;
     let mut whole = Sha256::new();
@@ -197,7 +197,7 @@ fn piece_digest(head: &[u8], number: u64, content: &[u8]) -> [u8; DIGEST as usiz
     digest.update(head);
     digest.update(number.to_le_bytes());
     digest.update(content);
-    digest.finalize().into()
+    digest.finalize()
 }
 
 /// Reads a journal piece by piece and checks every digest.
@@ -207,7 +207,7 @@ pub fn read<'a>(files: &'a dyn Durable, name: &str) -> Result<Read<'a>> {
     let Some(rest) = head.strip_prefix(MAGIC) else { return damaged("it is not a journal of this version") };
     let Some(line) = rest.iter().position(|b| *b == b'\n') else { return damaged("it has no header line") };
     let text = MAGIC.len() + line + 1;
-    let digest: [u8; DIGEST as usize] = Sha256::digest(&head[..text]).into();
+    let digest: [u8; DIGEST as usize] = Sha256::hash(&head[..text]);
     if head.get(text..text + DIGEST as usize) != Some(&digest[..]) {
         return damaged("its header is damaged");
     }

@@ -1,9 +1,8 @@
 //! What one run of the test gave. Forms only.
 
 use crate::machine::port::ActError;
-use crate::measure::plan::Plan;
+use crate::measure::plan::{Plan, SEGMENTS};
 use crate::measure::stats::{self, Decision, Sequential};
-use crate::measure::trial::SEGMENTS;
 use crate::terms::{Hazard, Method};
 use crate::units::Nanos;
 

@@ -1,9 +1,15 @@
 //! What a run may use: which bytes, how many, how long. Pure.
 
 use crate::machine::port::ScratchRange;
-use crate::measure::trial::{LEAST_PAIRS, SEGMENT, SEGMENTS};
 use crate::terms::Method;
 use crate::units::{Nanos, MIB};
+
+/// The segment where nothing speaks against it.
+pub const SEGMENT: u64 = 16 * MIB;
+/// Segments: a pair needs one to write, one to zero, and two that were written earlier.
+pub const SEGMENTS: u64 = 4;
+/// Fewer pairs than this decide nothing, whatever they say.
+pub const LEAST_PAIRS: u64 = 13;
 
 /// What the run may use.
 #[derive(Debug, Clone)]

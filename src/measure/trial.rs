@@ -11,19 +11,14 @@ use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
 use crate::measure::order::{self, DECIDING, SCREENING_PAIRS};
 pub use crate::measure::outcome::{End, MethodRun, Open, Outcome, Wrong};
 use crate::measure::plan::{part, Plan};
+pub use crate::measure::plan::{LEAST_PAIRS, SEGMENT, SEGMENTS};
 use crate::measure::range_io::{failure, read_instead};
 use crate::measure::stats::{self, Decision, Sequential};
 use crate::terms::{Hazard, Method};
-use crate::units::{Nanos, MIB};
+use crate::units::Nanos;
 
-/// The segment where nothing speaks against it.
-pub const SEGMENT: u64 = 16 * MIB;
-/// Segments: a pair needs one to write, one to zero, and two that were written earlier.
-pub const SEGMENTS: u64 = 4;
 /// The byte budget pays for the writes (W2) of so many pairs: in segments of 16 MiB the 512 MiB of the default.
 const BUDGET_PAIRS: u64 = 32;
-/// Fewer pairs than this decide nothing, whatever they say.
-pub const LEAST_PAIRS: u64 = 13;
 
 /// The times of one pair.
 struct Pair {

@@ -12,19 +12,27 @@ pub fn sentence(d: &Document) -> String {
     format!("{} {}.", d.device.name, answer(d))
 }
 
+/// What a class says of a device, as the end of a sentence that begins with its name.
+pub fn predicate(class: Class) -> &'static str {
+    match class {
+        Class::Fast => "zeroes fast",
+        Class::Slow => "zeroes slowly",
+        Class::None => "has no zeroing offload",
+        Class::Unknown => "is not known to zero fast",
+        Class::Broken => "must not be trusted with zeroing",
+    }
+}
+
 /// What is said of the device, and why.
 pub fn answer(d: &Document) -> String {
     let answer = match d.class {
-        Class::Fast => "zeroes fast",
-        Class::Slow => "zeroes slowly",
         // A pin says so whatever limit the kernel has.
-        Class::None if d.basis == Some(Basis::Policy) => "counts as having no zeroing offload",
-        Class::None => "has no zeroing offload, so that the kernel writes the zeroes itself",
-        Class::Unknown => "is not known to zero fast",
-        Class::Broken => "must not be trusted with zeroing",
+        Class::None if d.basis == Some(Basis::Policy) => "counts as having no zeroing offload".to_owned(),
+        Class::None => format!("{}, so that the kernel writes the zeroes itself", predicate(d.class)),
+        class => predicate(class).to_owned(),
     };
     if d.reason.is_empty() {
-        answer.to_owned()
+        answer
     } else {
         format!("{answer}: {}", d.reason)
     }

@@ -8,4 +8,3 @@ pub mod path_answer;
 pub mod probe;
 pub mod properties;
 pub mod table;
-pub mod time;

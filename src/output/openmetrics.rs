@@ -3,8 +3,8 @@
 //! Every family is a gauge, also the infos and states: the collector reads the older Prometheus format, which has neither
 //! `info` nor `stateset`, and both formats read gauges. A value that is not known has no sample.
 
-use crate::output::time::seconds;
 use crate::terms::{Class, Severity};
+use crate::units::utc_seconds;
 use std::io::{self, Write};
 use verdict_format::Document;
 use verdict_format::Speedup;
@@ -132,7 +132,7 @@ const FAMILIES: &[Family] = &[
         name: "zerocap_measured_timestamp_seconds",
         unit: Some("seconds"),
         help: "When the test began, since 1970.",
-        samples: |d| one(d.measured.as_ref().and_then(|m| seconds(&m.at)).map(|t| t as f64)),
+        samples: |d| one(d.measured.as_ref().and_then(|m| utc_seconds(&m.at)).map(|t| t as f64)),
     },
 ];
 

@@ -1,6 +1,6 @@
 //! What `check` says of a path, as text.
 
-use crate::terms::Class;
+use crate::output::detail;
 use std::io::{self, Write};
 use verdict_format::answers::PathAnswer;
 
@@ -17,13 +17,7 @@ fn call(answer: &PathAnswer) -> String {
 
 /// Writes the view; the first line is the answer.
 pub fn write(out: &mut impl Write, answer: &PathAnswer) -> io::Result<()> {
-    let device = match answer.class {
-        Class::Fast => "zeroes fast",
-        Class::Slow => "zeroes slowly",
-        Class::None => "has no zeroing offload",
-        Class::Unknown => "is not known to zero fast",
-        Class::Broken => "must not be trusted with zeroing",
-    };
+    let device = detail::predicate(answer.class);
     let weakest = answer.devices.iter().find(|d| d.verdict.class == answer.class).filter(|_| answer.devices.len() > 1);
     let device = match weakest {
         Some(weakest) => format!("the weakest of its devices, {}, {device}", weakest.verdict.device.name),

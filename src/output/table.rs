@@ -1,7 +1,7 @@
 //! The table of `show`: a line a device, columns aligned, rates in IEC units.
 
 use crate::terms::Class;
-use crate::units::{human_bytes, human_rate};
+use crate::units::{human_bytes, human_rate, natural};
 use std::cmp::Ordering;
 use std::io::{self, Write};
 use verdict_format::Document;
@@ -52,23 +52,6 @@ impl Cell {
             },
         }
     }
-}
-
-/// A text whose numbers are padded, so that `nvme2n1` sorts before `nvme10n1`.
-fn natural(text: &str) -> String {
-    let (mut out, mut digits) = (String::new(), String::new());
-    for c in text.chars().chain(std::iter::once('\0')) {
-        if c.is_ascii_digit() {
-            digits.push(c);
-            continue;
-        }
-        if !digits.is_empty() {
-            out.push_str(&format!("{digits:0>20}"));
-            digits.clear();
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// A column: its heading, what it means, and what it shows of a document.

@@ -1,6 +1,9 @@
 //! Which blocks the device has mapped, before the test and after the put-back, where it tells: NVMe by NUSE, SCSI by GET LBA
 //! STATUS of a unit with logical block provisioning. Asks only.
 
+use crate::fact::Fact;
+use crate::facts::nvme::fields::{NSZE, NUSE};
+use crate::facts::scsi::lba_status::{self, Status};
 use crate::facts::Facts;
 use crate::machine::port::{Port, Question};
 use crate::terms::FindingCode;
@@ -9,13 +12,6 @@ use crate::verdict::measurement::TestFinding;
 
 /// Questions at most: a range in more pieces is not compared.
 const MOST_ASKED: usize = 1024;
-/// NVM Command Set 1.1, Identify Namespace: NSZE, and NUSE, the blocks in use. A controller that does not count them says
-/// the same at all times (NCAP, where it is not made for thin provisioning: NSFEAT bit 0), so a change tells by itself.
-const NSZE: usize = 0;
-const NUSE: usize = 16;
-/// SBC-4 5.6, LBA status descriptor: PROVISIONING STATUS 0 is mapped (or not known), others are not.
-const MAPPED: u8 = 0;
-
 /// What is mapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Allocation {
@@ -40,13 +36,14 @@ pub(crate) fn of(port: &mut dyn Port, facts: &Facts, block: u64, (start, length)
 }
 
 fn used(port: &mut dyn Port, facts: &Facts) -> Option<u64> {
-    in_use(&port.ask(&facts.device, Question::NvmeIdNs).ok()?)
+    in_use(port.ask(&facts.device, Question::NvmeIdNs).ok()?)
 }
 
-/// NUSE of a page; `None` for one that makes no sense.
-fn in_use(page: &[u8]) -> Option<u64> {
-    let field = |at: usize| Some(u64::from_le_bytes(*page.get(at..)?.first_chunk()?));
-    field(NUSE).filter(|used| field(NSZE).is_some_and(|all| *used <= all))
+/// NUSE of a page, the blocks in use; `None` for one that makes no sense. A controller that does not count them says the same
+/// at all times (NCAP, where it is not made for thin provisioning), so a change tells by itself.
+fn in_use(page: Vec<u8>) -> Option<u64> {
+    let page = Fact::Known(page);
+    NUSE.value(&page).get().filter(|used| NSZE.value(&page).get().is_some_and(|all| *used <= all))
 }
 
 fn pieces(port: &mut dyn Port, facts: &Facts, block: u64, start: u64, length: u64) -> Option<Vec<(u64, u64)>> {
@@ -57,7 +54,7 @@ fn pieces(port: &mut dyn Port, facts: &Facts, block: u64, start: u64, length: u6
             return Some(found);
         }
         let page = port.ask(&facts.device, Question::ScsiLbaStatus(at)).ok()?;
-        let (next, mapped) = first_descriptor(&page, at)?;
+        let (next, mapped) = first_extent(&page, at)?;
         let next = next.min(end);
         if mapped {
             match found.last_mut() {
@@ -70,13 +67,10 @@ fn pieces(port: &mut dyn Port, facts: &Facts, block: u64, start: u64, length: u6
     None
 }
 
-/// The LBA after the first descriptor's, and whether it is mapped; `None` for a page that leads nowhere.
-fn first_descriptor(page: &[u8], at: u64) -> Option<(u64, bool)> {
-    let d: &[u8; 16] = page.get(8..)?.first_chunk()?;
-    let first = u64::from_be_bytes(*d.first_chunk()?);
-    let blocks = u64::from(u32::from_be_bytes(*d[8..].first_chunk()?));
-    let next = first.checked_add(blocks).filter(|next| first <= at && *next > at)?;
-    Some((next, d[12] & 0xf == MAPPED))
+/// The LBA after the first extent, and whether it is mapped; `None` for a page that leads nowhere.
+fn first_extent(page: &[u8], at: u64) -> Option<(u64, bool)> {
+    let first = lba_status::extents(page).into_iter().next().filter(|e| e.first <= at && e.end > at)?;
+    Some((first.end, first.status == Status::Mapped))
 }
 
 /// The finding, where both are told and differ.
@@ -107,30 +101,23 @@ pub(crate) fn changed(before: &Allocation, after: &Allocation) -> Option<TestFin
 mod tests {
     use super::*;
 
-    fn page(first: u64, blocks: u32, status: u8) -> Vec<u8> {
-        let mut page = vec![0u8; 24];
-        page[8..16].copy_from_slice(&first.to_be_bytes());
-        page[16..20].copy_from_slice(&blocks.to_be_bytes());
-        page[20] = status;
-        page
-    }
-
     #[test]
     fn descriptors() {
-        assert_eq!(first_descriptor(&page(8, 8, 0), 10), Some((16, true)));
-        assert_eq!(first_descriptor(&page(8, 8, 1), 8), Some((16, false)));
+        let page = |first, blocks, status| lba_status::reply(&[(first, blocks, status)]);
+        assert_eq!(first_extent(&page(8, 8, 0), 10), Some((16, true)));
+        assert_eq!(first_extent(&page(8, 8, 1), 8), Some((16, false)));
         for bad in [page(8, 0, 0), page(11, 8, 0), page(2, 8, 0), page(u64::MAX, 8, 0), vec![0; 23], Vec::new()] {
-            assert_eq!(first_descriptor(&bad, 10), None);
+            assert_eq!(first_extent(&bad, 10), None);
         }
     }
 
     #[test]
     fn blocks_in_use() {
         let page = |size: u64, used: u64| [size.to_le_bytes(), size.to_le_bytes(), used.to_le_bytes()].concat();
-        assert_eq!(in_use(&page(100, 40)), Some(40));
-        assert_eq!(in_use(&page(100, 100)), Some(100));
-        assert_eq!(in_use(&page(100, 101)), None, "more than there are");
-        assert_eq!(in_use(&page(100, 40)[..23]), None);
+        assert_eq!(in_use(page(100, 40)), Some(40));
+        assert_eq!(in_use(page(100, 100)), Some(100));
+        assert_eq!(in_use(page(100, 101)), None, "more than there are");
+        assert_eq!(in_use(page(100, 40)[..23].to_vec()), None);
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! `--scratch DIR`: what zeroed space in a file gains for synchronous writes. Makes one file without a name in the
 //! directory; writes nothing else, and gives the device no class.
 
+use crate::assess::publish;
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
-use crate::facts::path::{self, Can, OnPath, Place};
+use crate::facts::path::{self, Can, OnPath};
 use crate::facts::Facts;
 use crate::machine::clock;
+use crate::machine::environment;
+use crate::machine::fs::location::Place;
 use crate::machine::fs::path_info::{self, Located, What};
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::child::ChildPort;
@@ -21,7 +24,6 @@ use crate::protocol::supervise::Listener;
 use crate::protocol::{deadline, Answer, Request};
 use crate::store::intents::{Intent, Intents, Phase};
 use crate::store::measurements;
-use crate::store::published;
 use crate::units::{human_bytes, rate, Nanos};
 use crate::verdict::measurement::{Overwrite, DIR};
 
@@ -82,7 +84,7 @@ fn check(roots: &Roots, facts: &Facts, located: &Located) -> Result<Checked> {
             let names: Vec<String> = devices.iter().map(|d| escape_str(&d.name)).collect();
             return not_safe(format!("{} lies on {}, not on this device alone", on.path, names.join(", ")));
         }
-        Place::NoDevice(why) | Place::Unknown(why) => return not_safe(format!("{}: {why}", on.path)),
+        Place::NoDevice(_, why) | Place::Unknown(why) => return not_safe(format!("{}: {why}", on.path)),
     }
     if on.read_only {
         return not_safe(format!("{} is mounted read-only", on.mount_point));
@@ -135,7 +137,7 @@ fn acted(
         device: facts.device.name.clone(),
         identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
         boot_id: clock::boot_id(&roots.system),
-        pid: crate::machine::process_id(),
+        pid: environment::own_id(),
         left_behind: None,
         // The file is nobody's: nothing has to be put back.
         journal: None,
@@ -206,7 +208,7 @@ fn keep(
     let mut measurement = measurements::load(roots, facts)?.unwrap_or_else(alone);
     measurement.overwrite = Some(overwrite.clone());
     measurements::save(roots, facts, &measurement)?;
-    let mut document = published::with_event(roots, &facts.device, &mut |text| listener.remark(text))?;
+    let mut document = publish::with_event(roots, &facts.device, &mut |text| listener.remark(text))?;
     // What was just measured is told, also where a stale measurement beside it, or a shared identity, hides it later.
     document.overwrite = Some((&overwrite).into());
     Ok(Answer::Verdict(Box::new(document)))

@@ -5,6 +5,7 @@
 //! written themselves then, but `max_write_same_blocks` can, and brings them back.
 
 use crate::device::Device;
+use crate::fact::Fact;
 use crate::facts::Facts;
 use crate::machine::fs::root::Root;
 use crate::machine::port::{Port, TunablePath};
@@ -64,7 +65,7 @@ pub(crate) fn restore(before: &Limits, root: &Root, facts: &Facts, port: &mut dy
         let now = Limits::read(root, facts);
         let next = before.to_write(&now).into_iter().find(|(path, _)| !refused.iter().any(|(p, _)| p == path));
         let Some((path, was)) = next else { break };
-        if let Err(why) = set(port, &facts.device, path, was) {
+        if let Err(why) = set(port, root, &facts.device, path, was) {
             refused.push((path.to_owned(), why));
         }
     }
@@ -84,14 +85,23 @@ pub(crate) fn restore(before: &Limits, root: &Root, facts: &Facts, port: &mut dy
     vec![TestFinding { code: FindingCode::LimitsChangedByTest, text }]
 }
 
-/// A value that the kernel takes and drops again counts as refused: it would be written for ever.
-fn set(port: &mut dyn Port, device: &Device, path: &str, value: &str) -> Result<(), String> {
-    port.set(device, &TunablePath(path.to_owned()), value).map_err(|e| e.to_string())
+/// Writes a value and reads it back: one that the kernel takes and drops again counts as refused, since it would be written
+/// for ever.
+fn set(port: &mut dyn Port, root: &Root, device: &Device, path: &str, value: &str) -> Result<(), String> {
+    port.set(device, &TunablePath(path.to_owned()), value).map_err(|e| e.to_string())?;
+    match root.text(&device.attr(path)) {
+        Fact::Known(now) if now == value => Ok(()),
+        Fact::Known(now) => Err(format!("{value} was written and it reads {now}")),
+        Fact::Unknown(why) => Err(format!("{value} was written and it cannot be read back: {why}")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::port::{Act, ActError, AskError, Done, Question, ScratchRange, Timed};
+    use crate::units::Nanos;
+    use std::path::Path;
 
     fn limits(of: &[(&str, &str)]) -> Limits {
         Limits(of.iter().map(|(p, v)| ((*p).to_owned(), (*v).to_owned())).collect())
@@ -115,5 +125,60 @@ mod tests {
         assert_eq!(before.to_write(&after), [(blocks, "1"), (mode, "writesame"), (knob, "512")]);
         assert_eq!(before.to_write(&before), []);
         assert_eq!(before.changed(&limits(&[])).count(), 0, "what cannot be read has not changed");
+    }
+
+    /// A kernel that keeps its tunables in files: it takes what is written there, and keeps it or not.
+    struct Kernel<'a> {
+        dir: &'a Path,
+        /// The file whose values are taken and dropped again.
+        drops: &'static str,
+        writes: usize,
+    }
+
+    impl Port for Kernel<'_> {
+        fn ask(&mut self, _: &Device, _: Question) -> Result<Vec<u8>, AskError> {
+            Err(AskError::NotAsked)
+        }
+        fn act(&mut self, _: &ScratchRange, _: &Act) -> Timed<Result<Done, ActError>> {
+            Timed { took: Nanos(0), value: Err(ActError::Refused("tunables only".to_owned())) }
+        }
+        fn set(&mut self, device: &Device, path: &TunablePath, value: &str) -> Result<(), ActError> {
+            self.writes += 1;
+            if path.0 != self.drops {
+                std::fs::write(self.dir.join(device.attr(&path.0)), format!("{value}\n")).unwrap();
+            }
+            Ok(())
+        }
+        fn now(&self) -> Nanos {
+            Nanos(0)
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_taken_and_dropped_counts_as_refused() {
+        let knob = "queue/write_zeroes_unmap_max_bytes";
+        let discard = "queue/discard_max_bytes";
+        let dir = tempfile::tempdir().unwrap();
+        let queue = dir.path().join("sys/block/sda/queue");
+        std::fs::create_dir_all(&queue).unwrap();
+        let write = |value: &str| {
+            [knob, discard].iter().for_each(|p| std::fs::write(queue.parent().unwrap().join(p), value).unwrap());
+        };
+        let root = Root::open(dir.path()).unwrap();
+        let facts = crate::facts::testing::with("sda", &[]);
+        for (drops, left) in [("", None), (discard, Some("4096 was written and it reads 512"))] {
+            write("4096\n");
+            let before = Limits::read(&root, &facts);
+            write("512\n");
+            let mut port = Kernel { dir: dir.path(), drops, writes: 0 };
+            let found = restore(&before, &root, &facts, &mut port);
+            let text = &found[0].text;
+            assert_eq!(port.writes, 2, "each is written once: {text}");
+            assert_eq!(root.number(&facts.device.attr(knob)), Fact::Known(4096));
+            match left {
+                None => assert!(text.starts_with("all limits"), "{text}"),
+                Some(why) => assert!(text.contains(discard) && text.contains(why), "{text}"),
+            }
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::protocol::supervise::Listener;
 use crate::terms::{Class, FindingCode, Method, ZeroingMode};
 use crate::units::{rate, Nanos};
 use crate::verdict::measurement::{ModeResult, TestFinding};
-use crate::verdict::wants::{kernel_mode, MODE};
+use crate::verdict::MODE;
 
 /// In a run of one mode: the call that is the same request as the deciding one. What does not depend on the mode is
 /// screened once, in the last run.
@@ -114,7 +114,7 @@ impl Session<'_, '_> {
         let facts = self.on.facts;
         let modes = &self.prepared.modes;
         let found = facts.scsi().and_then(|s| s.zeroing_mode.known()).cloned().unwrap_or_default();
-        let own = kernel_mode(facts);
+        let own = facts.kernel_zeroing_mode();
         let mut tried: Vec<Tried> = Vec::new();
         // The intent says what was found before anything else is set, so that recovery can put it back after a kill.
         self.word.on_trial = self.mode_path().map(|path| (path, found.clone())).into_iter().collect();

@@ -4,7 +4,7 @@ use crate::device::{Device, Kind};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::machine::clock;
-use crate::machine::fs::location::{self, Place};
+use crate::machine::fs::location::{self, Medium, Place};
 use crate::machine::fs::root::Root;
 use crate::machine::port::pattern::RunId;
 use crate::machine::Roots;
@@ -189,21 +189,28 @@ pub(crate) fn header(root: &Root, facts: &Facts, proof: &Proof, prepared: &Prepa
 
 /// Whether a journal may lie in a directory; gives where that is, in words.
 fn journal_allowed(roots: &Roots, dir: &Path, named: bool, device: &Device) -> std::result::Result<String, String> {
-    match location::of(&roots.system, dir) {
-        Place::Devices(names) if names.contains(&device.name) => Err(format!(
+    let below = location::below_directory(&roots.system, dir);
+    if below.devices.iter().any(|d| d.name == device.name) {
+        return Err(format!(
             "the journal {} lies on the device itself; name another place with --journal DIR",
             dir.display()
-        )),
-        Place::Devices(names) => Ok(format!("on {}", names.join(", "))),
-        Place::Elsewhere(kind) => Ok(format!("on {kind}")),
-        Place::Memory if named => Ok("in memory: a power cut loses the content".to_owned()),
-        Place::Memory => Err(format!(
+        ));
+    }
+    match below.rest {
+        None | Some(Place::Devices(_)) => {
+            Ok(format!("on {}", below.devices.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(", ")))
+        }
+        Some(Place::NoDevice(Medium::OtherHost, why)) => Ok(why),
+        Some(Place::NoDevice(Medium::Memory, _)) if named => Ok("in memory: a power cut loses the content".to_owned()),
+        Some(Place::NoDevice(Medium::Memory, _)) => Err(format!(
             "the journal {} would lie in memory, where a power cut loses the content; accept that with --journal {}",
             dir.display(),
             dir.display()
         )),
-        Place::Unknown(why) if named => Ok(format!("it cannot be told on what: {why}")),
-        Place::Unknown(why) => Err(format!(
+        Some(Place::NoDevice(Medium::Untold, why) | Place::Unknown(why)) if named => {
+            Ok(format!("it cannot be told on what: {why}"))
+        }
+        Some(Place::NoDevice(Medium::Untold, why) | Place::Unknown(why)) => Err(format!(
             "it cannot be told on which device the journal {} lies ({why}); name a safe place with --journal DIR",
             dir.display()
         )),

@@ -73,7 +73,7 @@ impl<'a, 'm> Session<'a, 'm> {
             device: on.facts.device.name.clone(),
             identity: header.identity.clone(),
             boot_id: header.boot_id.clone(),
-            pid: crate::machine::process_id(),
+            pid: crate::machine::environment::own_id(),
             left_behind: None,
             // Absolute: `recover` may run from another directory.
             journal: std::path::absolute(&prepared.journal).ok(),

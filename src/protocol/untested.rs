@@ -3,6 +3,7 @@
 //!
 //! The finding is not made here: `granularity-large` follows from the limit itself, in every verdict of the device.
 
+use crate::assess::publish;
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::machine::clock;
@@ -11,7 +12,6 @@ use crate::measure::scratch::Proof;
 use crate::protocol::result::{self, Conditions};
 use crate::protocol::supervise::Listener;
 use crate::store::measurements;
-use crate::store::published;
 use crate::verdict::fingerprint;
 use verdict_format::Document;
 
@@ -33,12 +33,12 @@ pub(crate) fn answer(
             remark(&format!("{}: not tested: {why}; what was known of it stays", facts.device.node()));
         }
         // Nothing has changed, so no event: one would ask for this test again where a policy wants it automatic.
-        return published::anew(roots, &facts.device, &mut remark).map(Box::new);
+        return publish::anew(roots, &facts.device, &mut remark).map(Box::new);
     }
     let conditions = Conditions::without_test(clock::now_utc(), proof.kind, proof.checks.clone());
     let mut m = result::blank(facts, &conditions);
     m.inconclusive = Some(why.to_owned());
     m.overwrite = before.and_then(|m| m.overwrite);
     measurements::save(roots, facts, &m)?;
-    published::with_event(roots, &facts.device, &mut remark).map(Box::new)
+    publish::with_event(roots, &facts.device, &mut remark).map(Box::new)
 }

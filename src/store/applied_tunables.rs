@@ -3,14 +3,10 @@
 
 use crate::device::Devnum;
 use crate::error::Result;
-use crate::facts::Facts;
-use crate::machine::block::devices;
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::fs::lock::Lock;
 use crate::machine::Roots;
-use crate::tunable::plan::{Last, Plan};
-use crate::tunable::{managed, plan, Row};
-use crate::verdict::wants::KNOB;
+use crate::verdict::LastWrite;
 use std::collections::BTreeMap;
 
 /// What was written to the tunables of one device.
@@ -19,13 +15,13 @@ pub struct Record {
     /// The disk's sequence number: a device number is reused, this is not.
     pub diskseq: Option<u64>,
     /// By the tunable's name.
-    pub tunables: BTreeMap<String, Last>,
+    pub tunables: BTreeMap<String, LastWrite>,
 }
 
 impl Record {
-    /// What was written to a tunable.
-    pub fn of(&self, row: &Row) -> Option<&Last> {
-        self.tunables.get(row.name)
+    /// What was written to the tunable of this name.
+    pub fn last(&self, name: &str) -> Option<&LastWrite> {
+        self.tunables.get(name)
     }
 }
 
@@ -33,46 +29,24 @@ fn files(roots: &Roots) -> LiveDurable {
     roots.volatile(roots.run().join("set"), 0o644)
 }
 
-/// The record of a device; empty where nothing was written to this very disk. A 0 of the knob that a stack took over from a
-/// member when its table was loaded (fieldguide 1.3) is zerocap's own where the member's is.
-pub fn read(roots: &Roots, facts: &Facts) -> Record {
-    let mut record = stored(roots, facts.device.devnum, facts.names.diskseq.get());
-    let knob = managed().find(|row| row.name == KNOB).filter(|_| facts.device.kind.is_stack());
-    let zero = "0".to_owned();
-    let differs =
-        |row: &Row| row.now(facts).known() == Some(&zero) && row.kernel(facts).is_some_and(|kernel| kernel != zero);
-    if let Some(row) = knob.filter(|row| record.of(row).is_none() && differs(row) && taken_over(roots, facts, row)) {
-        // Nothing was ever wanted of it: whatever is wanted at the next event is news, and is noted.
-        let (found, wrote) = (row.kernel(facts).unwrap_or_default(), zero);
-        record.tunables.insert(row.name.to_owned(), Last { found, wrote, wanted: String::new(), put_back: false });
-    }
-    record
-}
-
-/// The record as it is kept.
-fn stored(roots: &Roots, devnum: Option<Devnum>, diskseq: Option<u64>) -> Record {
+/// The record of a device as it is kept; empty where nothing was written to this very disk.
+pub fn load(roots: &Roots, devnum: Option<Devnum>, diskseq: Option<u64>) -> Record {
     let bytes = devnum.and_then(|devnum| files(roots).read(&devnum.to_string()).ok().flatten());
     let record: Option<Record> = bytes.and_then(|b| serde_json::from_slice(&b).ok());
     record.filter(|r| r.diskseq == diskseq).unwrap_or_else(|| Record { diskseq, ..Record::default() })
 }
 
-/// Whether zerocap put a member's knob to 0.
-fn taken_over(roots: &Roots, facts: &Facts, row: &Row) -> bool {
-    let root = &roots.system;
-    let members = facts.stack.members.known().into_iter().flatten();
-    members.filter_map(|name| devices::resolve_name(root, name)).any(|member| {
-        let record = stored(roots, member.devnum, root.number(&member.attr("diskseq")).get());
-        record.of(row).is_some_and(|last| last.wrote == "0")
-    })
-}
-
-/// Changes the record of a device under the lock; nothing is written where nothing changes.
-pub fn update(roots: &Roots, facts: &Facts, change: impl FnOnce(&mut Record)) -> Result<()> {
-    let Some(devnum) = facts.device.devnum else { return Ok(()) };
+/// Changes the record of a device under the lock; nothing is written where nothing changes. `change` is given the lock's
+/// view of what is there.
+pub fn update(
+    roots: &Roots,
+    devnum: Devnum,
+    diskseq: Option<u64>,
+    change: impl FnOnce(Record) -> Record,
+) -> Result<()> {
     let _lock = Lock::take(&roots.run().join("lock"), "set")?;
-    let before = stored(roots, Some(devnum), facts.names.diskseq.get());
-    let mut after = read(roots, facts);
-    change(&mut after);
+    let before = load(roots, Some(devnum), diskseq);
+    let after = change(before.clone());
     if after == before {
         return Ok(());
     }
@@ -82,60 +56,4 @@ pub fn update(roots: &Roots, facts: &Facts, change: impl FnOnce(&mut Record)) ->
 /// Forgets a device that is gone.
 pub fn remove(roots: &Roots, devnum: Devnum) -> Result<()> {
     files(roots).remove(&devnum.to_string())
-}
-
-/// Tunables that hold a value which neither the kernel nor zerocap put there, a text each. A `zeroing_mode` of somebody else
-/// has a finding of its own, and the kernel takes it back at the next close.
-pub fn foreign(roots: &Roots, facts: &Facts) -> Vec<String> {
-    let differing = managed().filter(|row| !row.lost_on_events(facts) || facts.scsi().is_none()).filter_map(|row| {
-        let (now, default) = (row.now(facts).known()?.clone(), row.kernel(facts)?);
-        (now != default).then_some((row, now, default))
-    });
-    // The record is looked at only where a value is not the kernel's.
-    differing
-        .filter(|(row, now, _)| read(roots, facts).of(row).is_none_or(|last| last.wrote != *now))
-        .map(|(row, now, default)| {
-            format!("{} is {now}; neither the kernel ({default}) nor zerocap put it there: it is left alone", row.path)
-        })
-        .collect()
-}
-
-/// Plans one tunable of a device, by hand or at an event.
-pub fn plan(facts: &Facts, row: &Row, wanted: &str, record: &Record, event: bool) -> Plan {
-    let (now, default) = (row.now(facts), row.kernel(facts));
-    let (now, default) = (now.known().map(String::as_str), default.as_deref());
-    if event {
-        plan::at_event(now, default, wanted, record.of(row), row.lost_on_events(facts))
-    } else {
-        plan::plan(now, default, wanted, record.of(row))
-    }
-}
-
-/// Notes that a value is about to be written, keeping what was found before the first write.
-pub fn note(facts: &Facts, row: &Row, wanted: &str, record: &mut Record) {
-    let found = match record.of(row) {
-        Some(last) => last.found.clone(),
-        None => row.now(facts).known().cloned().unwrap_or_default(),
-    };
-    let (wrote, wanted) = (wanted.to_owned(), wanted.to_owned());
-    record.tunables.insert(row.name.to_owned(), Last { found, wrote, wanted, put_back: false });
-}
-
-/// Notes what is there and what is wanted where the record speaks of the tunable and nothing is written: a value that
-/// somebody puts there later is then not taken for our own, and the next other wish is a new one.
-pub fn seen(facts: &Facts, row: &Row, wanted: &str, record: &mut Record) {
-    let Some(last) = record.tunables.get_mut(row.name) else { return };
-    if let Some(now) = row.now(facts).known() {
-        last.wrote.clone_from(now);
-    }
-    if last.wanted != wanted {
-        (last.wanted, last.put_back) = (wanted.to_owned(), false);
-    }
-}
-
-/// Whether [`seen`] would change the record.
-pub fn news(facts: &Facts, row: &Row, wanted: &str, record: &Record) -> bool {
-    let mut after = record.clone();
-    seen(facts, row, wanted, &mut after);
-    after != *record
 }

@@ -1,9 +1,8 @@
 //! Kept measurements: `/etc/zerocap/devices/<identity>.json`, and for a device without an identity
 //! `/run/zerocap/kept/<major>:<minor>.json` with its diskseq, which does not outlive the device.
 
-use crate::device::{display, Devnum, Identity};
+use crate::device::{display, Devnum, Identity, Key};
 use crate::error::{Error, Result};
-use crate::facts::Facts;
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::Roots;
 use crate::verdict::measurement::FORMAT;
@@ -12,8 +11,8 @@ use serde_json::Value;
 
 /// Where a device's measurement is kept: the directory, and the file's name; `None` where the device has neither an
 /// identity nor a number.
-pub(crate) fn place(roots: &Roots, facts: &Facts) -> Option<(LiveDurable, String)> {
-    match (&facts.names.identity, facts.device.devnum) {
+pub(crate) fn place(roots: &Roots, key: &Key) -> Option<(LiveDurable, String)> {
+    match (&key.identity, key.devnum) {
         (Some(identity), _) => Some((roots.lasting(roots.devices(), 0o644), format!("{}.json", identity.file_name()))),
         (None, Some(devnum)) => Some((roots.volatile(roots.run().join("kept"), 0o644), format!("{devnum}.json"))),
         (None, None) => None,
@@ -21,17 +20,18 @@ pub(crate) fn place(roots: &Roots, facts: &Facts) -> Option<(LiveDurable, String
 }
 
 /// The kept measurement of a device. A file that makes no sense, or is of another device, is an error that names it.
-pub fn load(roots: &Roots, facts: &Facts) -> Result<Option<Measurement>> {
-    let Some((files, name)) = place(roots, facts) else { return Ok(None) };
+pub fn load(roots: &Roots, device: impl Into<Key>) -> Result<Option<Measurement>> {
+    let key = device.into();
+    let Some((files, name)) = place(roots, &key) else { return Ok(None) };
     let Some(bytes) = files.read(&name)? else { return Ok(None) };
     let malformed = |what: String| Error::Malformed { path: files.shown(&name).display().to_string(), what };
     let kept = parse(&bytes).map_err(malformed)?;
-    let identity = facts.names.identity.as_ref().map(|i| i.as_str().to_owned());
+    let identity = key.identity.as_ref().map(|i| i.as_str().to_owned());
     if kept.identity != identity {
         return Err(malformed("it was kept for a device of another identity; remove it".to_owned()));
     }
     // Without an identity the number alone is reused by the next device; the diskseq never is.
-    if identity.is_none() && (kept.diskseq.is_none() || kept.diskseq != facts.names.diskseq.get()) {
+    if identity.is_none() && (kept.diskseq.is_none() || kept.diskseq != key.diskseq) {
         return Ok(None);
     }
     Ok(Some(kept))
@@ -63,8 +63,8 @@ pub fn listed(files: &dyn Durable, name: &str) -> std::result::Result<Measuremen
 }
 
 /// Keeps a measurement. Gives the file it is in.
-pub fn save(roots: &Roots, facts: &Facts, measurement: &Measurement) -> Result<Option<std::path::PathBuf>> {
-    let Some((mut files, name)) = place(roots, facts) else { return Ok(None) };
+pub fn save(roots: &Roots, device: impl Into<Key>, measurement: &Measurement) -> Result<Option<std::path::PathBuf>> {
+    let Some((mut files, name)) = place(roots, &device.into()) else { return Ok(None) };
     let path = files.shown(&name);
     let mut bytes = serde_json::to_vec_pretty(measurement).map_err(|e| Error::file(&path, "write", e))?;
     bytes.push(b'\n');

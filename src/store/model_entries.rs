@@ -3,7 +3,6 @@
 
 use crate::device::display::escape_str;
 use crate::device::{Device, Kind};
-use crate::facts::Facts;
 use crate::machine::udev;
 use crate::machine::Roots;
 use crate::terms::Class;
@@ -24,12 +23,12 @@ pub fn from_properties(get: impl Fn(&str) -> Option<String>) -> Option<ModelEntr
 }
 
 /// The entry of a device, from udev's database or the recorded properties.
-pub fn known(roots: &Roots, facts: &Facts) -> Option<ModelEntry> {
+pub fn known(roots: &Roots, device: &Device) -> Option<ModelEntry> {
     // Nothing else has a model that the rule looks up.
-    if !matches!(facts.device.kind, Kind::Nvme | Kind::Scsi | Kind::Mmc) {
+    if !matches!(device.kind, Kind::Nvme | Kind::Scsi | Kind::Mmc) {
         return None;
     }
-    let properties = properties(roots, &facts.device);
+    let properties = properties(roots, device);
     from_properties(|name| properties.get(name).cloned())
 }
 

@@ -4,6 +4,7 @@
 pub mod plan;
 mod registry;
 
+use crate::device::Kind;
 use crate::fact::Fact;
 use crate::facts::Facts;
 pub use registry::ROWS;
@@ -86,4 +87,18 @@ impl Row {
 /// rescan (fieldguide 1.4 b).
 pub fn wedged(facts: &Facts) -> bool {
     facts.queue.unmap_hw.get().is_some_and(|hw| hw > 0) && facts.queue.write_zeroes_max.is(0)
+}
+
+/// What wedged limits mean and what to do.
+pub fn wedged_text(kind: Kind) -> String {
+    let cure = match kind {
+        Kind::Scsi => "a rescan frees the limits (`zerocap tune apply --rescan`, or 1 into device/rescan)",
+        Kind::Dm => "once the devices below are rescanned, a reload of the table frees the limits",
+        Kind::Md => "once the devices below are rescanned, stopping and assembling it frees the limits",
+        _ => "removing and adding the device frees the limits",
+    };
+    format!(
+        "limits wedged: the kernel withdrew the zeroing offload at run time, and every limit write gives EINVAL; {cure}; \
+         the offload itself stays off until the device is added anew"
+    )
 }

@@ -3,19 +3,7 @@
 //! A write freezes the queue, so what is there already is never written; and a value that neither the kernel nor zerocap
 //! put there is an administrator's: hands off.
 
-/// What zerocap last wrote, and what it found before its first write.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Last {
-    /// What was there before the first write.
-    pub found: String,
-    /// What was written.
-    pub wrote: String,
-    /// What was wanted at the time.
-    pub wanted: String,
-    /// Whether `tune reset` put it back: events leave it so until something else is wanted.
-    #[serde(default)]
-    pub put_back: bool,
-}
+use crate::verdict::LastWrite;
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +20,7 @@ pub enum Plan {
 
 /// Plans one tunable. `now` and `default`: what is there, and what the kernel would have there; `None` where that is not
 /// known.
-pub fn plan(now: Option<&str>, default: Option<&str>, wanted: &str, last: Option<&Last>) -> Plan {
+pub fn plan(now: Option<&str>, default: Option<&str>, wanted: &str, last: Option<&LastWrite>) -> Plan {
     match now {
         None => Plan::Leave,
         Some(now) if now == wanted => Plan::Leave,
@@ -44,7 +32,7 @@ pub fn plan(now: Option<&str>, default: Option<&str>, wanted: &str, last: Option
 /// The same at an event. What the kernel keeps (`lost` is false) is written once for each value that is wanted: a removal
 /// forgets the record with the device, so whatever differs later is somebody's will. What the kernel loses is written
 /// again each time, except what `tune reset` put back.
-pub fn at_event(now: Option<&str>, default: Option<&str>, wanted: &str, last: Option<&Last>, lost: bool) -> Plan {
+pub fn at_event(now: Option<&str>, default: Option<&str>, wanted: &str, last: Option<&LastWrite>, lost: bool) -> Plan {
     match plan(now, default, wanted, last) {
         Plan::Write if last.is_some_and(|l| l.wanted == wanted && (l.put_back || !lost)) => Plan::Changed,
         other => other,
@@ -74,7 +62,7 @@ impl SetBy {
 }
 
 /// Who put the value there; `None` where what the kernel would have there is not known.
-pub fn set_by(now: &str, default: Option<&str>, last: Option<&Last>) -> Option<SetBy> {
+pub fn set_by(now: &str, default: Option<&str>, last: Option<&LastWrite>) -> Option<SetBy> {
     match default {
         Some(default) if now == default => Some(SetBy::Kernel),
         _ if last.is_some_and(|l| l.wrote == now) => Some(SetBy::Zerocap),
@@ -87,8 +75,8 @@ pub fn set_by(now: &str, default: Option<&str>, last: Option<&Last>) -> Option<S
 mod tests {
     use super::*;
 
-    fn last(wrote: &str, put_back: bool) -> Last {
-        Last { found: "4096".to_owned(), wrote: wrote.to_owned(), wanted: "0".to_owned(), put_back }
+    fn last(wrote: &str, put_back: bool) -> LastWrite {
+        LastWrite { found: "4096".to_owned(), wrote: wrote.to_owned(), wanted: "0".to_owned(), put_back }
     }
 
     #[test]

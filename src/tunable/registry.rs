@@ -3,7 +3,7 @@
 use super::{wedged, Row};
 use crate::fact::Fact;
 use crate::facts::{scsi, Facts};
-use crate::verdict::wants::{accepted, kernel_mode, mode_refused};
+use crate::verdict::wants::{accepted, mode_refused};
 
 /// Why a tunable that is only shown is not written.
 const NOT_SET: &str = "zerocap does not set it";
@@ -35,7 +35,7 @@ pub const ROWS: &[Row] = &[
         reset_by: "every revalidation: a close after writing, a rescan, a reread of the partition table",
         put_back: "yes",
         now: |f| f.scsi().map_or(Fact::ABSENT, |s| s.zeroing_mode.clone()),
-        kernel: |f| kernel_mode(f).map(str::to_owned),
+        kernel: |f| f.kernel_zeroing_mode().map(str::to_owned),
         spelled: |f, value| mode_refused(f, value).map_or_else(|| Ok(value.to_owned()), Err),
         lost: |_| true,
     },

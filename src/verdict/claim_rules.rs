@@ -1,10 +1,8 @@
 //! Rules about what a device claims: NVMe DLFEAT and ONCS, SCSI LBPME, LBPRZ and LBPWS (DESIGN 2, fieldguide 3 and 4).
 
-use crate::facts::nvme::fields::{DLFEAT_READ_00, DLFEAT_READ_FF};
+use crate::facts::claims::KERNEL_WITH_DEAC;
+use crate::facts::nvme::bits::{DLFEAT_READ_00, DLFEAT_READ_FF};
 use crate::verdict::context::Ctx;
-
-/// From this kernel release on, mainline sends Write Zeroes with DEAC.
-const KERNEL_WITH_DEAC: (u32, u32) = (6, 2);
 
 /// The two LBPRZ disagree; libata's B2 is a constant and says nothing.
 pub fn lbprz_conflict(c: &Ctx<'_>) -> Option<String> {

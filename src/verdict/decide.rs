@@ -5,8 +5,9 @@ use crate::facts::Facts;
 use crate::policy::Policy;
 use crate::terms::{Basis, Class, FindingCode};
 use crate::units::{human_bytes, MIB};
-use crate::verdict::context::{Context, Ctx, Kept, MemberView};
+use crate::verdict::context::{Context, Ctx, Kept};
 use crate::verdict::expected::{expected, weakest_of};
+use crate::verdict::member::MemberView;
 use crate::verdict::{findings, limit_rules, wants, Claim, Figures, Finding, Measurement, Verdict};
 
 /// Why most devices are unknown.
@@ -45,13 +46,13 @@ pub fn decide(
     let answer = answer(&ctx, &found);
     let mut wants = wants::wants(facts, policy, answer.class, answer.measurement.as_ref(), members);
     // A file that nobody can read may have held a hazard: only off, for a device that is broken, is safe to want.
-    wants.retain(|w| context.unusable.is_none() || answer.class == Class::Broken || w.name != wants::KNOB);
+    wants.retain(|w| context.unusable.is_none() || answer.class == Class::Broken || w.name != crate::verdict::KNOB);
     Verdict {
         class: answer.class,
         basis: answer.basis,
         expected,
         reason: answer.reason,
-        figures: Figures::of_answer(answer.basis, answer.measurement.as_ref(), members),
+        figures: Figures::of_answer(answer.basis, answer.measurement.as_ref(), members.iter().map(|m| m.figures)),
         measurement: answer.measurement,
         overwrite: ctx.overwrite().cloned(),
         claims: claims(facts),

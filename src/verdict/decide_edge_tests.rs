@@ -63,7 +63,7 @@ fn a_lost_kept_file_takes_the_knob_from_all_but_the_broken() {
     let lost = Context { unusable: Some("torn".to_owned()), ..Context::default() };
     let knob = |policy: &Policy, context: &Context| {
         let wants = decide(&now, &[], None, policy, context).wants;
-        wants.into_iter().find(|w| w.name == wants::KNOB).map(|w| w.wanted)
+        wants.into_iter().find(|w| w.name == crate::verdict::KNOB).map(|w| w.wanted)
     };
     let some = |s: &str| Some(s.to_owned());
     assert_eq!(knob(&Policy::default(), &Context::default()), some("8388608"));
@@ -77,7 +77,7 @@ fn a_lost_kept_file_takes_the_knob_from_all_but_the_broken() {
         ..Policy::default()
     };
     let modes = decide(&scsi, &[], None, &wish, &lost).wants;
-    assert!(modes.iter().any(|w| w.name == wants::MODE), "another tunable stays: {modes:?}");
+    assert!(modes.iter().any(|w| w.name == crate::verdict::MODE), "another tunable stays: {modes:?}");
 }
 
 #[test]

@@ -1,8 +1,5 @@
 //! What the claims alone let one expect (DESIGN 2). Pure; a claim never makes a class.
 
-use crate::fact::Why;
-use crate::facts::nvme::fields::DLFEAT_READ_00;
-use crate::facts::{Bus, Facts};
 use crate::terms::Class;
 use crate::verdict::context::Ctx;
 use crate::verdict::{findings, Finding};
@@ -23,7 +20,7 @@ pub fn expected(c: &Ctx<'_>, found: &[Finding]) -> Class {
         return Class::Slow;
     }
     // A stack without a limit file of its own is what its weakest member is.
-    if own_word_is_missing(c.facts) && c.facts.stack.passes_zeroing.is(true) && weakest(c) == Some(Class::Slow) {
+    if c.facts.lacks_unmap_limit() && c.facts.stack.passes_zeroing.is(true) && weakest(c) == Some(Class::Slow) {
         return Class::Slow;
     }
     Class::Unknown
@@ -32,7 +29,7 @@ pub fn expected(c: &Ctx<'_>, found: &[Finding]) -> Class {
 /// No offload: the limit is 0, or the controller has no Write Zeroes and the kernel does not send DSM in its place.
 fn no_offload(c: &Ctx<'_>) -> bool {
     c.facts.queue.write_zeroes_max.is(0)
-        || c.facts.nvme().is_some_and(|n| n.write_zeroes().is(false) && !c.deallocate_zeroes())
+        || c.facts.nvme().is_some_and(|n| n.write_zeroes().is(false) && !c.facts.deallocate_zeroes())
         || of_members(c)
 }
 
@@ -40,7 +37,7 @@ fn no_offload(c: &Ctx<'_>) -> bool {
 /// without is enough, whatever is known of the others.
 fn of_members(c: &Ctx<'_>) -> bool {
     let without = || c.members.iter().any(|m| m.expected == Class::None);
-    own_word_is_missing(c.facts)
+    c.facts.lacks_unmap_limit()
         && c.facts.queue.write_zeroes_max.known().is_none()
         && c.facts.device.kind.is_stack()
         && c.facts.stack.passes_zeroing.is(true)
@@ -53,22 +50,13 @@ pub fn claims_zeroing_by_unmap(c: &Ctx<'_>) -> bool {
     if let Some(hw) = c.facts.queue.unmap_hw.get() {
         return hw > 0;
     }
-    if !own_word_is_missing(c.facts) {
+    if !c.facts.lacks_unmap_limit() {
         return false;
     }
     if c.facts.device.kind.is_stack() {
         return c.facts.stack.passes_zeroing.is(true) && weakest(c) == Some(Class::Fast);
     }
-    match &c.facts.bus {
-        Bus::Nvme(n) => n.dlfeat_read().is(DLFEAT_READ_00) && n.deac().is(true) && !n.older_than_dlfeat(),
-        Bus::Scsi(s) => s.lbpme.is(true) && s.lbprz.is(true) && s.unmaps_by_write_same().is(true),
-        Bus::Other => false,
-    }
-}
-
-/// Whether the kernel has no hardware unmap limit; a limit that could not be read is not missing.
-fn own_word_is_missing(facts: &Facts) -> bool {
-    matches!(facts.queue.unmap_hw.why(), Some(Why::Absent))
+    c.facts.claims_zeroing_by_unmap() == Some(true)
 }
 
 /// What the weakest member lets one expect; `None` for no stack, or one whose members are not known.

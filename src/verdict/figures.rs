@@ -2,7 +2,7 @@
 //! they are the measurement's; of a stack that only passes zeroing on they follow from the members'. Pure.
 
 use crate::terms::{Basis, Method};
-use crate::verdict::{Measurement, MemberView};
+use crate::verdict::Measurement;
 
 /// See the module. What is not known is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,7 +19,12 @@ pub struct Figures {
 
 impl Figures {
     /// Those of a class with this basis, and with this measurement where it has one.
-    pub fn of_answer(basis: Option<Basis>, measurement: Option<&Measurement>, members: &[MemberView<'_>]) -> Figures {
+    /// `members` are those of a stack's members.
+    pub fn of_answer(
+        basis: Option<Basis>,
+        measurement: Option<&Measurement>,
+        members: impl Iterator<Item = Figures> + Clone,
+    ) -> Figures {
         match (measurement, basis) {
             (Some(m), _) => Figures {
                 zeroes_verified: (!m.is_without_test()).then_some(m.zeroes_verified),
@@ -27,7 +32,7 @@ impl Figures {
                 alignment_bytes: m.hints.alignment_bytes,
                 chunk_bytes: m.hints.chunk_bytes,
             },
-            (None, Some(Basis::Derived)) => Figures::of_members(members.iter().map(|m| m.figures)),
+            (None, Some(Basis::Derived)) => Figures::of_members(members),
             (None, _) => Figures::default(),
         }
     }

@@ -6,7 +6,8 @@ use crate::facts::testing::{facts, with};
 use crate::facts::{Bus, Facts};
 use crate::policy::{Policy, Sourced};
 use crate::terms::Class;
-use crate::verdict::context::{Context, MemberView};
+use crate::verdict::context::Context;
+use crate::verdict::member::MemberView;
 
 fn codes_with(f: &Facts, members: &[MemberView<'_>], policy: &Policy, context: &Context) -> Vec<FindingCode> {
     all(&Ctx::new(f, members, None, policy, context)).iter().map(|x| x.code).collect()

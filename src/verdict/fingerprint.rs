@@ -6,17 +6,14 @@
 
 use crate::device::{display, Kind};
 use crate::fact::Fact;
+use crate::facts::claims::KERNEL_WITH_DEAC;
 use crate::facts::{Bus, Facts};
-use crate::verdict::context::deallocate_zeroes;
-use crate::verdict::{wants, Measurement};
-use sha2::{Digest, Sha256};
+use crate::verdict::Measurement;
+use hmac_sha256::Hash as Sha256;
 use std::collections::BTreeMap;
 
 /// Limits and modes that zerocap itself sets: their change says nothing of the device.
 pub const SET_BY_US: &[&str] = &["write_zeroes_unmap_max_bytes", "zeroing_mode"];
-
-/// From this release on, mainline sends Write Zeroes with DEAC.
-const KERNEL_WITH_DEAC: (u32, u32) = (6, 2);
 
 /// The lines of a device as it is now.
 pub fn lines(facts: &Facts) -> BTreeMap<String, String> {
@@ -62,19 +59,13 @@ pub fn command_path(facts: &Facts) -> Option<String> {
         return Some("none".to_owned());
     }
     let path = match &facts.bus {
-        Bus::Nvme(_) if deallocate_zeroes(facts) => "DSM",
+        Bus::Nvme(_) if facts.deallocate_zeroes() => "DSM",
         Bus::Nvme(n) => match (facts.queue.unmap_hw.get(), facts.kernel_version()) {
             (Some(hw), _) if hw > 0 => "WZ+DEAC",
             (Some(_), _) => "WZ",
             (None, Some(version)) if version < KERNEL_WITH_DEAC => "WZ",
-            (None, Some(_)) => {
-                let zero = n.dlfeat_read().get()? == crate::facts::nvme::fields::DLFEAT_READ_00;
-                if zero && n.deac().get()? {
-                    "WZ+DEAC"
-                } else {
-                    "WZ"
-                }
-            }
+            (None, Some(_)) if n.zeroes_by_deac()? => "WZ+DEAC",
+            (None, Some(_)) => "WZ",
             (None, None) => return None,
         },
         Bus::Scsi(s) => match s.zeroing_mode.known().map(String::as_str)? {
@@ -120,7 +111,7 @@ pub fn changes(measurement: &Measurement, facts: &Facts) -> Vec<String> {
 fn with_mode_to_come(measurement: &Measurement, facts: &Facts) -> Option<Facts> {
     let mode = measurement.zeroing_mode.as_ref()?;
     let now = facts.scsi()?.zeroing_mode.known()?;
-    if now == mode || Some(now.as_str()) != wants::kernel_mode(facts) {
+    if now == mode || Some(now.as_str()) != facts.kernel_zeroing_mode() {
         return None;
     }
     Some(in_mode(facts, mode))

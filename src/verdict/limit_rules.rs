@@ -5,7 +5,8 @@ use crate::facts::offload;
 use crate::facts::queue::UINT_MAX_SECTORS;
 use crate::facts::{Bus, Facts};
 use crate::units::{human_bytes, GIB, MIB, SECTOR};
-use crate::verdict::context::{Ctx, MemberView};
+use crate::verdict::context::Ctx;
+use crate::verdict::member::MemberView;
 
 /// The 0's based 16-bit NLB of an NVMe command counts at most this many blocks.
 const NLB_BLOCKS: u64 = 1 << 16;
@@ -70,7 +71,7 @@ pub fn limit_tiny(c: &Ctx<'_>) -> Option<String> {
 /// The limit is beyond the command's length field.
 pub fn limit_beyond_nlb(c: &Ctx<'_>) -> Option<String> {
     // DSM ranges, which the quirk sends, have 32-bit lengths.
-    if c.facts.nvme().is_none() || c.deallocate_zeroes() {
+    if c.facts.nvme().is_none() || c.facts.deallocate_zeroes() {
         return None;
     }
     let limit = c.facts.queue.write_zeroes_max.get()?;

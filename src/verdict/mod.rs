@@ -11,13 +11,20 @@ pub mod fingerprint;
 mod kept_rules;
 pub mod limit_rules;
 pub mod measurement;
+pub mod member;
 pub mod wants;
 
 use crate::terms::{Basis, Class, FindingCode, Severity};
-pub use context::{Context, MemberView, ModelEntry};
+pub use context::{Context, ModelEntry};
 pub use decide::decide;
 pub use figures::Figures;
 pub use measurement::Measurement;
+pub use member::MemberView;
+
+/// The file that opens and shuts FALLOC_FL_WRITE_ZEROES, below `queue/`.
+pub const KNOB: &str = "write_zeroes_unmap_max_bytes";
+/// The file of a SCSI disk that chooses the command, below `scsi_disk/*`.
+pub const MODE: &str = "zeroing_mode";
 
 /// The answer for one device.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +49,13 @@ pub struct Verdict {
     pub claims: Vec<Claim>,
     /// What the tunables should be.
     pub wants: Vec<Want>,
+}
+
+impl Verdict {
+    /// Whether the knob is wanted to be 0.
+    pub fn knob_off(&self) -> bool {
+        self.wants.iter().any(|w| w.name == KNOB && w.wanted == "0")
+    }
 }
 
 /// A coded remark.
@@ -79,4 +93,18 @@ pub struct Want {
     pub wanted: String,
     /// Why.
     pub why: String,
+}
+
+/// What zerocap last wrote to a tunable, and what it found before its first write.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct LastWrite {
+    /// What was there before the first write.
+    pub found: String,
+    /// What was written.
+    pub wrote: String,
+    /// What was wanted at the time.
+    pub wanted: String,
+    /// Whether `tune reset` put it back: events leave it so until something else is wanted.
+    #[serde(default)]
+    pub put_back: bool,
 }

@@ -1,17 +1,12 @@
 //! What the tunables should be (DESIGN 8, fieldguide 1.3, 4.3, 4.4). Pure: whether a value is written is the tunable layer's.
 
 use crate::device::display::escape_str;
-use crate::facts::{scsi, Facts};
+use crate::facts::Facts;
 use crate::policy::Policy;
 use crate::terms::{Class, ZeroingMode};
 use crate::units::GIB;
-use crate::verdict::context::MemberView;
-use crate::verdict::{Measurement, Want};
-
-/// The knob's file.
-pub const KNOB: &str = "write_zeroes_unmap_max_bytes";
-/// The SCSI disk's file.
-pub const MODE: &str = "zeroing_mode";
+use crate::verdict::member::MemberView;
+use crate::verdict::{Measurement, Want, KNOB, MODE};
 
 /// The wanted values, with reasons. `members`: of a stack.
 pub fn wants(
@@ -65,11 +60,6 @@ fn knob(
     Some(Want { name: KNOB.to_owned(), path: format!("queue/{KNOB}"), wanted: wanted.to_string(), why })
 }
 
-/// Whether the knob is wanted to be 0.
-pub fn knob_off(wants: &[Want]) -> bool {
-    wants.iter().any(|w| w.name == KNOB && w.wanted == "0")
-}
-
 /// What of a hardware limit the knob takes: `queue_max_wzeroes_unmap_sectors_store` compares with it modulo 4 GiB.
 pub fn accepted(hw: u64) -> u64 {
     hw % (4 * GIB)
@@ -110,19 +100,6 @@ pub fn mode_refused(facts: &Facts, mode: &str) -> Option<String> {
     let lbpme = facts.scsi().and_then(|s| s.lbpme.get());
     (mode.ends_with("_unmap") && lbpme != Some(true))
         .then(|| "the device does not claim logical block provisioning (LBPME): an unmap mode would fail".to_owned())
-}
-
-/// The `zeroing_mode` that sd chooses by itself. At an event LBPRZ is not asked for, and the hardware's unmap limit, which
-/// sd derives from it, stands for it.
-pub fn kernel_mode(facts: &Facts) -> Option<&'static str> {
-    let s = facts.scsi()?;
-    s.mode_of_choice().or_else(|| {
-        let max_ws = s.max_write_same_blocks.get()?;
-        match facts.queue.unmap_hw.get()? {
-            0 => Some(scsi::zeroing_mode_of_choice(false, false, false, max_ws)),
-            _ => Some(scsi::zeroing_mode_of_choice(true, s.lbpws.get()?, s.lbpws10.get()?, max_ws)),
-        }
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What the fields of the NVMe identify pages say, in words (NVM Express base and NVM command set specifications). Pure.
 
-use crate::facts::nvme::fields::*;
+use crate::facts::nvme::bits::*;
 use crate::units::human_bytes;
 
 /// The memory page that nearly every controller has as its smallest (CAP.MPSMIN 0). CAP is a register that no file and no
@@ -202,6 +202,7 @@ pub fn dlfeat(v: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::nvme::fields::ID_NS;
 
     #[test]
     fn words_of_dlfeat_and_oncs() {

@@ -2,7 +2,6 @@
 
 use crate::fact::Fact;
 use crate::facts::field::{Reading, DERIVED};
-use crate::facts::nvme::fields::*;
 use crate::facts::nvme::{Nvme, Role};
 
 /// A reading made of others.
@@ -56,7 +55,7 @@ fn role(role: Role) -> Reading {
 /// What NUSE counts.
 fn usage(n: &Nvme) -> Option<Reading> {
     let (used, capacity) = (n.nuse.get()?, n.ncap.get()?);
-    let thin = n.nsfeat.get().is_some_and(|f| f & NSFEAT_THIN != 0);
+    let thin = n.is_thin().is(true);
     let says = match (thin, used.cmp(&capacity)) {
         (_, std::cmp::Ordering::Greater) => "more than the capacity: it counts something else",
         (true, _) => "thin provisioning: NUSE counts what is allocated",

@@ -1,7 +1,10 @@
 //! Byte vectors for the identify pages.
 
+use super::fields::*;
 use super::*;
+use crate::fact::Fact;
 use crate::fact::Why;
+use crate::facts::field::walk;
 use proptest::prelude::*;
 
 fn id_ns(set: &[(usize, &[u8])]) -> Fact<Vec<u8>> {

@@ -1,7 +1,11 @@
 //! Byte vectors for the SCSI pages and the modes that sd chooses.
 
+use super::fields::*;
 use super::*;
+use crate::fact::Fact;
 use crate::fact::Why;
+use crate::facts::ata;
+use crate::facts::field::walk;
 use proptest::prelude::*;
 
 #[test]

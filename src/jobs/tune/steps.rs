@@ -1,39 +1,65 @@
 //! `tune apply` and `tune reset`: one step a tunable.
 
-use super::{held, leaves_first, Outcome, Step};
-use crate::assess::{self, Picture};
+use crate::assess::{self, tunables, Picture};
 use crate::device::{Device, Kind};
 use crate::error::{Error, Result};
 use crate::facts::{Depth, Facts};
 use crate::jobs::show;
+use crate::machine::block::stack;
 use crate::machine::port::child::ChildPort;
 use crate::machine::port::{ActError, Port, TunablePath};
 use crate::machine::Roots;
-use crate::store::applied_tunables;
-use crate::tunable::plan::{Last, Plan};
-use crate::tunable::{managed, wedged, Row};
+use crate::store::applied_tunables::Record;
+use crate::store::intents::Intents;
+use crate::tunable::plan::Plan;
+use crate::tunable::{managed, wedged, wedged_text, Row};
 use crate::units::Nanos;
-use crate::verdict::wants::{wished_mode, MODE};
+use crate::verdict::wants::wished_mode;
+use crate::verdict::{LastWrite, MODE};
 
 /// How long a limit write may take: it waits for the commands in flight, and those of a sound device are done by then.
 const DEADLINE: Nanos = Nanos::from_secs(10);
 /// The file that has the kernel read a SCSI disk anew.
 const RESCAN: &str = "device/rescan";
-/// The number of EINVAL.
-const EINVAL: i32 = 22;
+const EINVAL: i32 = rustix::io::Errno::INVAL.raw_os_error();
 
-/// What wedged limits mean and what to do.
-pub(super) fn wedged_text(kind: Kind) -> String {
-    let cure = match kind {
-        Kind::Scsi => "a rescan frees the limits (`zerocap tune apply --rescan`, or 1 into device/rescan)",
-        Kind::Dm => "once the devices below are rescanned, a reload of the table frees the limits",
-        Kind::Md => "once the devices below are rescanned, stopping and assembling it frees the limits",
-        _ => "removing and adding the device frees the limits",
-    };
-    format!(
-        "limits wedged: the kernel withdrew the zeroing offload at run time, and every limit write gives EINVAL; {cure}; \
-         the offload itself stays off until the device is added anew"
-    )
+/// What was done about one tunable, or would be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The device's name.
+    pub device: String,
+    /// The path below the device.
+    pub path: String,
+    /// What it came to.
+    pub outcome: Outcome,
+}
+
+/// What a step came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It would be written: from, to, why.
+    Would(String, String, String),
+    /// It was written: from, to, why; and what was read back.
+    Wrote(String, String, String, String),
+    /// It was left alone, and why. No failure.
+    Left(String),
+    /// It could not be done, and what to do.
+    Failed(String),
+}
+
+/// Whether a test of this boot is open on a device or on anything below it: then a limit write could wait for ever behind
+/// a command that is not answered.
+pub(crate) fn held(roots: &Roots, device: &Device) -> Option<String> {
+    let root = &roots.system;
+    stack::with_members(root, device)
+        .into_iter()
+        .find(|d| d.devnum.is_some_and(|n| Intents::live(roots).open_in_this_boot(n)))
+        .map(|d| {
+            let which = if d.name == device.name { "it".to_owned() } else { d.node() };
+            format!(
+                "a test of {which} is open in this boot, perhaps with a command in flight: its queue is not touched"
+            )
+        })
 }
 
 /// Makes the managed tunables of the devices named, or of all, what is wanted. Each step is told as it is done.
@@ -46,7 +72,7 @@ pub fn apply(
 ) -> Result<Vec<Error>> {
     writable(roots, dry_run)?;
     let (devices, errors) = show::devices(roots, typed, false)?;
-    for device in leaves_first(&roots.system, devices) {
+    for device in stack::leaves_first(&roots.system, devices) {
         let mut tell = |path: &str, outcome| {
             each(Step { device: device.name.clone(), path: path.to_owned(), outcome });
         };
@@ -68,7 +94,7 @@ pub fn apply(
             tell(RESCAN, rescanned(roots, &device));
             picture = assess::of(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
         }
-        let record = applied_tunables::read(roots, &picture.facts);
+        let record = tunables::read(roots, &picture.facts);
         for row in managed() {
             if let Some((path, outcome)) = one(roots, &picture, row, &record, dry_run) {
                 tell(&path, outcome);
@@ -79,20 +105,14 @@ pub fn apply(
 }
 
 /// One tunable of one device; `None` where nothing is to be done.
-fn one(
-    roots: &Roots,
-    picture: &Picture,
-    row: &Row,
-    record: &applied_tunables::Record,
-    dry: bool,
-) -> Option<(String, Outcome)> {
+fn one(roots: &Roots, picture: &Picture, row: &Row, record: &Record, dry: bool) -> Option<(String, Outcome)> {
     let facts = &picture.facts;
     let Some(want) = picture.document.tunables.iter().find(|t| t.name == row.name) else {
         return refused(picture, row);
     };
     let path = row.file(facts)?;
     let now = row.now(facts).known()?.clone();
-    let outcome = match applied_tunables::plan(facts, row, &want.wanted, record, false) {
+    let outcome = match tunables::plan(facts, row, &want.wanted, record, false) {
         Plan::Leave | Plan::Changed => return None,
         Plan::Foreign(value) => {
             let default = row.kernel(facts).unwrap_or_else(|| "-".to_owned());
@@ -107,8 +127,8 @@ fn one(
             Ok(value) if dry => Outcome::Would(now, value, want.why.clone()),
             Ok(value) => {
                 // Noted first: a program that is cut off in between must not take its own value for an administrator's.
-                let before = record.of(row).cloned();
-                match applied_tunables::update(roots, facts, |r| applied_tunables::note(facts, row, &value, r)) {
+                let before = record.last(row.name).cloned();
+                match tunables::update(roots, facts, |r| tunables::note(facts, row, &value, r)) {
                     Err(e) => Outcome::Failed(e.to_string()),
                     Ok(()) => written(roots, facts, row, &path, &now, &value, &want.why, before),
                 }
@@ -130,7 +150,7 @@ fn refused(picture: &Picture, row: &Row) -> Option<(String, Outcome)> {
 pub fn reset(roots: &Roots, typed: &[String], each: &mut dyn FnMut(Step)) -> Result<Vec<Error>> {
     writable(roots, false)?;
     let (devices, errors) = show::devices(roots, typed, false)?;
-    let mut order = leaves_first(&roots.system, devices);
+    let mut order = stack::leaves_first(&roots.system, devices);
     // A stack takes over what is below it only when its table is loaded: it goes first, so that nothing below changes it.
     order.reverse();
     for device in order {
@@ -142,18 +162,18 @@ pub fn reset(roots: &Roots, typed: &[String], each: &mut dyn FnMut(Step)) -> Res
             continue;
         }
         let facts = crate::facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
-        let record = applied_tunables::read(roots, &facts);
+        let record = tunables::read(roots, &facts);
         for row in managed() {
-            let (Some(last), Some(path)) = (record.of(row), row.file(&facts)) else { continue };
+            let (Some(last), Some(path)) = (record.last(row.name), row.file(&facts)) else { continue };
             let Some(now) = row.now(&facts).known().cloned() else { continue };
             // Whatever is there now, events leave it until something else is wanted.
-            let keep = |r: &mut applied_tunables::Record| {
+            let keep = |r: &mut Record| {
                 if let Some(l) = r.tunables.get_mut(row.name) {
                     (l.wrote, l.put_back) = (l.found.clone(), true);
                 }
             };
             if now == last.found {
-                if let Err(e) = applied_tunables::update(roots, &facts, keep) {
+                if let Err(e) = tunables::update(roots, &facts, keep) {
                     tell(&path, Outcome::Failed(e.to_string()));
                 }
                 continue;
@@ -164,7 +184,7 @@ pub fn reset(roots: &Roots, typed: &[String], each: &mut dyn FnMut(Step)) -> Res
             }
             let outcome = match row.spelled(&facts, &last.found) {
                 Err(why) => Outcome::Failed(format!("{} was found and cannot be put back: {why}", last.found)),
-                Ok(value) => match applied_tunables::update(roots, &facts, keep) {
+                Ok(value) => match tunables::update(roots, &facts, keep) {
                     Err(e) => Outcome::Failed(e.to_string()),
                     Ok(()) => written(
                         roots,
@@ -203,7 +223,7 @@ fn written(
     now: &str,
     value: &str,
     why: &str,
-    before: Option<Last>,
+    before: Option<LastWrite>,
 ) -> Outcome {
     let result = set(&facts.device, path, value);
     let reads = |path: &str| roots.system.text(&facts.device.attr(path));
@@ -211,7 +231,7 @@ fn written(
         Ok(()) => match reads(path).known() {
             Some(read) if read == value || row.kernel(facts).as_deref() == Some(read) => {
                 // Again: an event in between saw the old value there, and took note of that.
-                let noted = applied_tunables::update(roots, facts, |r| {
+                let noted = tunables::update(roots, facts, |r| {
                     if let Some(last) = r.tunables.get_mut(row.name) {
                         value.clone_into(&mut last.wrote);
                     }
@@ -249,7 +269,7 @@ fn written(
         Err(e @ ActError::Os(_)) => format!("write {value}: {e}; run as root on the machine itself"),
         Err(e) => format!("write {value}: {e}"),
     };
-    let undone = applied_tunables::update(roots, facts, |r| {
+    let undone = tunables::update(roots, facts, |r| {
         match before {
             Some(last) => r.tunables.insert(row.name.to_owned(), last),
             None => r.tunables.remove(row.name),

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
 use crate::machine::fs::root::Root;
 use crate::machine::udev;
-use crate::units::SECTOR;
+use crate::units::{natural, SECTOR};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 /// A whole device, and the partition of it that was named, if one was.
@@ -71,20 +71,6 @@ pub fn device(root: &Root, name: &str) -> Device {
     let mut device = Device::new(name, None);
     device.devnum = root.text(&device.attr("dev")).known().and_then(|t| t.parse().ok());
     device
-}
-
-/// A name in runs of text and digits, so that `nvme0n2` sorts before `nvme0n10`.
-fn natural(name: &str) -> Vec<(String, u64)> {
-    let mut runs = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let (head, tail) = rest.split_at(text);
-        let digits = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());
-        runs.push((head.to_owned(), tail[..digits].parse().unwrap_or(0)));
-        rest = &tail[digits..];
-    }
-    runs
 }
 
 /// The partitions of a device that the kernel knows: all of them, or not known.

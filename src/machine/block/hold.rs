@@ -7,25 +7,11 @@
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::machine::block::blkid::{self, Signature};
+pub use crate::machine::block::locked_disk::Opened;
 use crate::machine::block::locked_disk::{self, LockedDisk};
 use crate::machine::block::openers::{self, Opener};
 use crate::machine::udev;
 use std::time::{Duration, Instant};
-
-/// What a whole disk says once it is open and locked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Opened {
-    /// Size in bytes (BLKGETSIZE64).
-    pub size: u64,
-    /// Logical block size in bytes (BLKSSZGET).
-    pub logical_block: u64,
-    /// Physical block size in bytes (BLKPBSZGET).
-    pub physical_block: u64,
-    /// `major, minor` of the open node.
-    pub devnum: (u32, u32),
-    /// The disk's sequence number, where the kernel has it (Linux 5.15).
-    pub diskseq: Option<u64>,
-}
 
 /// One disk at a time, locked by this process.
 pub trait Hold {

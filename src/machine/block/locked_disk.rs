@@ -4,10 +4,10 @@
 //! is held by this process alone; the descriptor is close-on-exec, so no child in D state can inherit it.
 
 use crate::error::{Error, Result};
-use crate::machine::block::hold::Opened;
-use crate::machine::io::Aligned;
+use crate::machine::fs::lock;
+use crate::machine::io::{self, Aligned};
 use crate::machine::sys;
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -17,6 +17,21 @@ const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// How long a partition that is to go may still be held.
 const HELD_WAIT: Duration = Duration::from_secs(3);
+
+/// What a whole disk says once it is open and locked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Opened {
+    /// Size in bytes (BLKGETSIZE64).
+    pub size: u64,
+    /// Logical block size in bytes (BLKSSZGET).
+    pub logical_block: u64,
+    /// Physical block size in bytes (BLKPBSZGET).
+    pub physical_block: u64,
+    /// `major, minor` of the open node.
+    pub devnum: (u32, u32),
+    /// The disk's sequence number, where the kernel has it (Linux 5.15).
+    pub diskseq: Option<u64>,
+}
 
 /// A whole disk, open for reading, locked.
 #[derive(Debug)]
@@ -33,15 +48,10 @@ impl LockedDisk {
     pub fn open(node: &str) -> Result<Option<LockedDisk>> {
         let fd = rustix::fs::open(node, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
             .map_err(|e| Error::file(node, "open", e))?;
-        let until = Instant::now() + LOCK_WAIT;
-        loop {
-            match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => break,
-                Err(Errno::WOULDBLOCK) if Instant::now() < until => std::thread::sleep(Duration::from_millis(50)),
-                Err(Errno::WOULDBLOCK) => return Ok(None),
-                Err(Errno::INTR) => {}
-                Err(e) => return Err(Error::file(node, "lock", e)),
-            }
+        match lock::exclusive(&fd, LOCK_WAIT, Duration::from_millis(50)) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            Err(e) => return Err(Error::file(node, "lock", e)),
         }
         let ask = |e: Errno| Error::file(node, "ask for size and number of", e);
         let stat = rustix::fs::fstat(&fd).map_err(ask)?;
@@ -63,16 +73,7 @@ impl LockedDisk {
     /// Bytes of the disk through the page cache; `None` where they cannot be read whole.
     pub fn read_at(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
         let mut bytes = vec![0u8; length];
-        let mut done = 0;
-        while done < length {
-            match rustix::io::pread(&self.fd, &mut bytes[done..], offset + done as u64) {
-                Ok(0) => return None,
-                Ok(n) => done += n,
-                Err(Errno::INTR) => {}
-                Err(_) => return None,
-            }
-        }
-        Some(bytes)
+        io::read_all(&self.fd, &mut bytes, offset).ok().map(|()| bytes)
     }
 
     /// The first byte that is not zero, read past the page cache (O_DIRECT).
@@ -85,16 +86,11 @@ impl LockedDisk {
         let mut at = offset;
         while at < end {
             let wanted = buffer.len().min((end - at) as usize);
-            let n = match rustix::io::pread(&fd, &mut buffer[..wanted], at) {
-                Ok(0) => return Err(Error::file(&self.node, "read", Errno::IO)),
-                Ok(n) => n,
-                Err(Errno::INTR) => continue,
-                Err(e) => return Err(Error::file(&self.node, "read", e)),
-            };
-            if let Some(first) = crate::machine::io::first_not_zero(&buffer[..n]) {
+            io::read_all(&fd, &mut buffer[..wanted], at).map_err(|e| Error::file(&self.node, "read", e))?;
+            if let Some(first) = io::first_not_zero(&buffer[..wanted]) {
                 return Ok(Some(at + first as u64));
             }
-            at += n as u64;
+            at += wanted as u64;
         }
         Ok(None)
     }

@@ -4,7 +4,7 @@
 //! waits for the device's latency every time.
 
 use crate::error::{Error, Result};
-use crate::machine::io::Aligned;
+use crate::machine::io::{first_not_zero, read_all, Aligned};
 use crate::machine::sys;
 use crate::units::Nanos;
 use rustix::fs::{Mode, OFlags};
@@ -102,7 +102,6 @@ impl Shared {
     /// Takes chunk after chunk. They are taken in order, so when one holds data all before it are read or being read.
     fn read_chunks(&self, fd: BorrowedFd<'_>) {
         let mut buffer = Aligned::zeroed(CHUNK as usize);
-        let zeroes = vec![0u8; CHUNK as usize];
         while !self.failed.load(Ordering::Acquire) && self.first.load(Ordering::Acquire) == u64::MAX {
             let offset = self.next.fetch_add(1, Ordering::AcqRel).saturating_mul(CHUNK);
             if offset >= self.size {
@@ -112,10 +111,8 @@ impl Shared {
             match read_all(fd, &mut buffer[..length], offset) {
                 Ok(()) => {
                     self.read.fetch_add(length as u64, Ordering::AcqRel);
-                    // One comparison of memory first: the loop over bytes runs only where there is something to find.
-                    if buffer[..length] != zeroes[..length] {
-                        let at = buffer[..length].iter().position(|b| *b != 0).unwrap_or(0) as u64;
-                        self.first.fetch_min(offset + at, Ordering::AcqRel);
+                    if let Some(at) = first_not_zero(&buffer[..length]) {
+                        self.first.fetch_min(offset + at as u64, Ordering::AcqRel);
                     }
                 }
                 Err(e) => {
@@ -129,17 +126,4 @@ impl Shared {
             }
         }
     }
-}
-
-fn read_all(fd: BorrowedFd<'_>, bytes: &mut [u8], offset: u64) -> std::result::Result<(), Errno> {
-    let mut done = 0;
-    while done < bytes.len() {
-        match rustix::io::pread(fd, &mut bytes[done..], offset + done as u64) {
-            Ok(0) => return Err(Errno::IO),
-            Ok(n) => done += n,
-            Err(Errno::INTR) => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(())
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::machine::fs::owner;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -44,14 +44,21 @@ impl Lock {
         }
         .map_err(|e| Error::file(&path, "open", e))?;
         rustix::fs::fchmod(&fd, MODE).map_err(|e| Error::file(&path, "set the mode of", e))?;
-        let until = Instant::now() + wait;
-        loop {
-            match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Lock { _fd: fd }),
-                Err(Errno::WOULDBLOCK) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
-                Err(Errno::INTR) => {}
-                Err(e) => return Err(Error::file(&path, "lock (another zerocap holds it; try again)", e)),
-            }
+        exclusive(&fd, wait, Duration::from_millis(5))
+            .map_err(|e| Error::file(&path, "lock (another zerocap holds it; try again)", e))?;
+        Ok(Lock { _fd: fd })
+    }
+}
+
+/// Takes the exclusive flock of an open file, trying again so often; EWOULDBLOCK where somebody else still holds it at the
+/// end.
+pub fn exclusive(fd: impl AsFd, at_most: Duration, every: Duration) -> rustix::io::Result<()> {
+    let until = Instant::now() + at_most;
+    loop {
+        match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) if Instant::now() < until => std::thread::sleep(every),
+            Err(Errno::INTR) => {}
+            done => return done,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The mount table: the lines of `/proc/self/mountinfo` (proc_pid_mountinfo(5)), and which mount a path lies on.
 
 use crate::fact::Fact;
+use crate::machine::fs::path_info::Located;
 use crate::machine::fs::root::Root;
 use std::path::Path;
 
@@ -31,9 +32,31 @@ pub fn all(root: &Root) -> Fact<Vec<Mount>> {
     root.read(MOUNTINFO).map(|bytes| parse(&bytes))
 }
 
+/// The whole mount table, for a proof: not known where what was read cannot be all of it.
+pub fn complete(root: &Root) -> Fact<Vec<Mount>> {
+    root.read(MOUNTINFO).and_then(|bytes| {
+        if bytes.last() != Some(&b'\n') {
+            return Fact::malformed("empty, or cut short");
+        }
+        let mounts: Option<Vec<Mount>> = String::from_utf8_lossy(&bytes).lines().map(line).collect();
+        mounts.map_or_else(|| Fact::malformed("a line that makes no sense"), Fact::Known)
+    })
+}
+
 /// The lines that make sense.
 pub fn parse(bytes: &[u8]) -> Vec<Mount> {
     String::from_utf8_lossy(bytes).lines().filter_map(line).collect()
+}
+
+/// The mount that a path lies on: by its number, else the longest mount point above it with the device's number.
+pub fn of_path(root: &Root, located: &Located) -> Option<Mount> {
+    let mut mounts = all(root).known().cloned()?.into_iter();
+    match located.mount {
+        Some(id) => mounts.find(|m| m.id == id),
+        None => mounts
+            .filter(|m| m.devnum == located.filesystem.to_string() && Path::new(&located.path).starts_with(&m.point))
+            .max_by_key(|m| m.point.len()),
+    }
 }
 
 /// The mount that a path without links lies on, as the kernel walks it: from the root downwards, and what is mounted over
@@ -54,6 +77,11 @@ pub fn above<'a>(mounts: &'a [Mount], path: &str) -> Option<&'a Mount> {
 }
 
 impl Mount {
+    /// The directory that an overlay writes to; `None` where it has none.
+    pub fn upper_directory(&self) -> Option<String> {
+        self.options.iter().find_map(|o| o.strip_prefix("upperdir=")).map(unescape)
+    }
+
     /// The line of a recording: without what nobody reads of it, as the directory of a bind mount.
     pub fn line(&self) -> String {
         let (point, source, options) = (escape(&self.point), escape(&self.source), self.options.join(","));
@@ -81,7 +109,7 @@ fn line(text: &str) -> Option<Mount> {
 }
 
 /// The text with the octal escapes of mountinfo (`\040` for a space) undone.
-pub fn unescape(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let (mut out, mut rest) = (Vec::new(), text.as_bytes());
     while let Some((&first, tail)) = rest.split_first() {
         let octal = tail.get(..3).filter(|_| first == b'\\').and_then(|d| std::str::from_utf8(d).ok());
@@ -112,6 +140,7 @@ mod tests {
 
     #[test]
     fn lines_and_escapes() {
+        assert_eq!(unescape("a\\040b\\134c\\"), "a b\\c\\");
         let two =
             parse(b"33 22 252:0 / /with\\040space ro shared:1 - xfs /dev/dm-0 rw,x\nbad\n1 x 8:1 / / rw - a b c\n");
         let [mount] = two.as_slice() else { panic!("{two:?}") };
@@ -120,6 +149,23 @@ mod tests {
         assert_eq!(mount.line(), "33 22 252:0 / /with\\040space ro,rw,x - xfs /dev/dm-0\n");
         let again = parse(mount.line().as_bytes());
         assert_eq!((&again[0].point, &again[0].source), (&mount.point, &mount.source));
+    }
+
+    #[test]
+    fn a_table_that_is_not_whole_proves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::open(dir.path()).unwrap();
+        assert_eq!(complete(&root), Fact::ABSENT);
+        std::fs::create_dir_all(dir.path().join("proc/self")).unwrap();
+        let read = |text: &str| {
+            std::fs::write(dir.path().join(MOUNTINFO), text).unwrap();
+            complete(&root)
+        };
+        let line = "1 0 8:1 / /with\\040space rw - ext4 /dev/sda1 rw\n";
+        assert_eq!(read(line).map(|m| m[0].point.clone()), Fact::Known("/with space".to_owned()));
+        for not_whole in ["", "1 0 8:1 / / rw - ext4 /dev/sda1 rw", &format!("{line}2 1 8:2\n")] {
+            assert!(read(not_whole).known().is_none(), "{not_whole:?}");
+        }
     }
 
     #[test]

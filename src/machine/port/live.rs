@@ -5,7 +5,7 @@
 //! around the system calls alone.
 
 use crate::device::Device;
-use crate::machine::io::Aligned;
+use crate::machine::io::{self, Aligned};
 use crate::machine::port::file_acts::{self, FileAct};
 use crate::machine::port::load;
 use crate::machine::port::pattern;
@@ -206,36 +206,16 @@ fn write_parallel(fd: BorrowedFd<'_>, buffer: &[u8], offset: u64, started: impl 
         gate.wait();
         started();
         gate.wait();
-        handles.into_iter().try_for_each(|h| h.join().unwrap_or(Err(ActError::Os(5))))
+        handles.into_iter().try_for_each(|h| h.join().unwrap_or(Err(act_os(Errno::IO))))
     })
 }
 
-fn write_all(fd: BorrowedFd<'_>, mut bytes: &[u8], mut offset: u64) -> Result<(), ActError> {
-    while !bytes.is_empty() {
-        match rustix::io::pwrite(fd, bytes, offset) {
-            Ok(0) => return Err(act_os(Errno::IO)),
-            Ok(n) => {
-                bytes = &bytes[n..];
-                offset += n as u64;
-            }
-            Err(Errno::INTR) => {}
-            Err(e) => return Err(act_os(e)),
-        }
-    }
-    Ok(())
+fn write_all(fd: BorrowedFd<'_>, bytes: &[u8], offset: u64) -> Result<(), ActError> {
+    io::write_all(fd, bytes, offset).map_err(act_os)
 }
 
 fn read_all(fd: BorrowedFd<'_>, bytes: &mut [u8], offset: u64) -> Result<(), ActError> {
-    let mut done = 0;
-    while done < bytes.len() {
-        match rustix::io::pread(fd, &mut bytes[done..], offset + done as u64) {
-            Ok(0) => return Err(act_os(Errno::IO)),
-            Ok(n) => done += n,
-            Err(Errno::INTR) => {}
-            Err(e) => return Err(act_os(e)),
-        }
-    }
-    Ok(())
+    io::read_all(fd, bytes, offset).map_err(act_os)
 }
 
 /// Fills a buffer with what an act of this fill writes at `offset` of the range's node.

@@ -1,7 +1,7 @@
 //! Both copies of a GPT: header, entry array, their checksums. One good copy is used and the other told about; none
 //! good and a trace of one makes the table malformed.
 
-use super::{le, Blocks, Entry, Table, TableKind, MAX_ENTRY_ARRAY};
+use super::table::{le, Blocks, Entry, Table, TableKind, MAX_ENTRY_ARRAY};
 use crate::device::display::escape_str;
 use std::collections::BTreeSet;
 
@@ -112,7 +112,7 @@ fn good(device: &mut Blocks<'_>, number: u64, header: &[u8]) -> Result<Good, Str
     }
     let mut summed = header.get(..length).ok_or_else(|| format!("a header of {length} bytes"))?.to_vec();
     summed.get_mut(16..20).into_iter().for_each(|crc| crc.fill(0));
-    if u64::from(crc32(&summed)) != n4(16) {
+    if u64::from(crc32fast::hash(&summed)) != n4(16) {
         return Err(format!("checksum of the header in block {number}"));
     }
     if n8(24) != number {
@@ -133,7 +133,7 @@ fn good(device: &mut Blocks<'_>, number: u64, header: &[u8]) -> Result<Good, Str
     }
     let start = n8(72).checked_mul(device.block).filter(|&s| s > 0).ok_or("entries nowhere on the device")?;
     let array = device.bytes(start, bytes).ok_or_else(|| format!("the entries at byte {start} cannot be read"))?;
-    if u64::from(crc32(&array)) != n4(88) {
+    if u64::from(crc32fast::hash(&array)) != n4(88) {
         return Err(format!("checksum of the entries at byte {start}"));
     }
     let mut good =
@@ -172,12 +172,5 @@ fn other_block_size(device: &mut Blocks<'_>) -> Option<u64> {
         let within = usize::try_from(at % own).ok()?;
         let bytes = device.bytes(at - at % own, own)?;
         bytes.get(within..)?.starts_with(SIGNATURE).then_some(other)
-    })
-}
-
-/// CRC-32 as in Ethernet and zlib: reflected, polynomial 04C11DB7h.
-pub(super) fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(u32::MAX, |crc, &b| {
-        (0..8).fold(crc ^ u32::from(b), |c, _| if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 })
     })
 }

@@ -1,10 +1,7 @@
 //! Block 0 as an MBR, and the chain of logical partitions. What counts as a partition is the kernel's rule: a length
 //! over 0, whatever the type says.
 
-use super::{le, Blocks, Entry, Table, TableKind, MAX_CHAIN};
-
-/// What a block of the chain is called among the reserved spans.
-pub(super) const CHAIN: &str = "a block of the chain of logical partitions";
+use super::table::{le, Blocks, Entry, Table, TableKind, CHAIN, MAX_CHAIN};
 
 /// One of the four slots of an MBR or EBR, in blocks.
 struct Slot {

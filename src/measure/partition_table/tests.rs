@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
-use super::gpt::crc32;
 use super::*;
+use crc32fast::hash as crc32;
 
 /// A device in memory with what is needed to build tables on it.
 struct Disk {

@@ -7,6 +7,7 @@ use crate::fact::Fact;
 use crate::machine::block::blkid::Signature;
 use crate::machine::block::devices::{self, Partition};
 use crate::machine::block::hold::Opened;
+use crate::machine::fs::mounts;
 use crate::machine::fs::root::Root;
 use crate::machine::port::errno_name;
 
@@ -96,15 +97,10 @@ pub(super) fn whole_disk(checks: &mut Checks, on: &Asked<'_>, device: &Device) -
 }
 
 pub(super) fn not_mounted(checks: &mut Checks, root: &Root, devnum: &str, what: &str) -> Result<()> {
-    let mounts = checks.known(root.read("proc/self/mountinfo"), "what is mounted (/proc/self/mountinfo)")?;
-    let mounts = String::from_utf8_lossy(&mounts);
-    // proc_pid_mountinfo(5): the third field is the device number, the fifth the mount point.
-    let point = mounts.lines().find_map(|line| {
-        let mut fields = line.split(' ');
-        (fields.nth(2)? == devnum).then(|| fields.nth(1).unwrap_or("?").to_owned())
-    });
-    checks.require(point.is_none(), &format!("{what} is not mounted"), || {
-        format!("{what} is mounted on {}", crate::device::display::escape_str(point.as_deref().unwrap_or("?")))
+    let mounts = checks.known(mounts::complete(root), "what is mounted (/proc/self/mountinfo)")?;
+    let on = mounts.iter().find(|m| m.devnum == devnum);
+    checks.require(on.is_none(), &format!("{what} is not mounted"), || {
+        format!("{what} is mounted on {}", crate::device::display::escape_str(on.map_or("?", |m| &m.point)))
     })
 }
 

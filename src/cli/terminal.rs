@@ -1,0 +1,26 @@
+//! Standard output and standard error: results on the one, remarks and errors on the other.
+
+use crate::error::{Error, Result};
+use std::io::Write;
+
+/// An error on standard error, one line.
+pub fn complain(e: &Error) {
+    remark(&e.to_string());
+}
+
+/// A remark on standard error.
+pub fn remark(text: &str) {
+    // Standard error may be closed or full; then there is nobody to tell.
+    let _ = writeln!(std::io::stderr(), "zerocap: {text}");
+}
+
+/// Runs a renderer on standard output. A reader that went away (`| head`) is no failure.
+pub fn print(
+    render: impl FnOnce(&mut std::io::BufWriter<std::io::StdoutLock<'_>>) -> std::io::Result<()>,
+) -> Result<()> {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    match render(&mut out).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::file("standard output", "write to", e)),
+        _ => Ok(()),
+    }
+}
