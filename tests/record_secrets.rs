@@ -15,28 +15,28 @@ fn put(dir: &Path, path: &str, bytes: impl AsRef<[u8]>) {
 
 /// Words that no recording may hold; each is planted in several places below.
 const SECRETS: [&str; 22] = [
-    "tok3n-of-acme",   // a property of the site
-    "10.20.30.40",     // the address of a target
-    "192.168.7.9",     // the address of the host
-    "com.acme",        // in NQN and IQN
-    "pool-ledger",     // a subsystem's name
-    "iscsi-vault",     // an iSCSI target
-    "payroll",         // a volume group
-    "archive",         // a volume
-    "SECRETSER1AL",    // a serial number
-    "0c8a3f1e",        // a UUID
+    "tok3n-of-acme",    // a property of the site
+    "10.20.30.40",      // the address of a target
+    "192.168.7.9",      // the address of the host
+    "com.acme",         // in NQN and IQN
+    "pool-ledger",      // a subsystem's name
+    "iscsi-vault",      // an iSCSI target
+    "payroll",          // a volume group
+    "archive",          // a volume
+    "SECRETSER1AL",     // a serial number
+    "0c8a3f1e",         // a UUID
     "50014ee2b1c2d3e4", // a WWN
-    "tenants",         // a mount point
-    "customers.img",   // a backing file
-    "tank",            // a pool
-    "partlabel-hr",    // the name of a partition
-    "fslabel-hr",      // the label of a file system
-    "db01-host",       // a host
-    "sitelink",        // a link of the site
-    "journal-of-hr",   // a directory that was named
-    "iface-ledger",    // a network interface
-    "hint-of-site",    // an attribute of a driver of the site
-    "reason-of-hr",    // an administrator's reason
+    "tenants",          // a mount point
+    "customers.img",    // a backing file
+    "tank",             // a pool
+    "partlabel-hr",     // the name of a partition
+    "fslabel-hr",       // the label of a file system
+    "db01-host",        // a host
+    "sitelink",         // a link of the site
+    "journal-of-hr",    // a directory that was named
+    "iface-ledger",     // a network interface
+    "hint-of-site",     // an attribute of a driver of the site
+    "reason-of-hr",     // an administrator's reason
 ];
 
 const NVME: &str = "sys/devices/virtual/nvme-fabrics/ctl/nvme3";
@@ -125,7 +125,8 @@ fn machine(dir: &Path) {
         put(dir, &format!("udev/{disk}"), udev);
     }
     // What was kept of a test that somebody started with names of their own.
-    let kept = fs::read_to_string("tests/machines/synthetic-kept/etc/zerocap/devices/naa.5000000000000005.json").unwrap();
+    let kept =
+        fs::read_to_string("tests/machines/synthetic-kept/etc/zerocap/devices/naa.5000000000000005.json").unwrap();
     let mut kept: serde_json::Value =
         serde_json::from_str(&kept.replace("naa.5000000000000005", "naa.50014ee2b1c2d3e4")).unwrap();
     kept["proof"] = serde_json::json!(["/dev/payroll/archive lies on it", "a file in /srv/tenants, at 7"]);
@@ -135,7 +136,11 @@ fn machine(dir: &Path) {
         "var/lib/zerocap/intent/naa.50014ee2b1c2d3e4",
         r#"{"device":"sda","identity":"naa.50014ee2b1c2d3e4","boot_id":"b","pid":1,"left_behind":null,"at":"2026-11-30T08:00:00Z","run":[7,9],"phase":"writing","journal":"/mnt/journal-of-hr/dir with blanks","journal_digest":null,"zeroed":[],"on_trial":[]}"#,
     );
-    put(dir, "etc/zerocap/policy.d/50.toml", "[[rule]]\nkind = \"scsi\"\nmeasure = \"never\"\nwhy = \"reason-of-hr\"\n");
+    put(
+        dir,
+        "etc/zerocap/policy.d/50.toml",
+        "[[rule]]\nkind = \"scsi\"\nmeasure = \"never\"\nwhy = \"reason-of-hr\"\n",
+    );
 }
 
 /// Every path, file and link target below a directory.
