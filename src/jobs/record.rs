@@ -19,7 +19,7 @@ use crate::machine::port::recorder::{must_be_empty, NotingPort, Tree};
 use crate::machine::port::AskError;
 use crate::machine::udev;
 use crate::machine::Roots;
-use crate::redact::{hide, rules, secrets};
+use crate::redact::{allowed, hide, rules, secrets};
 use crate::store::intents;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -110,6 +110,11 @@ pub fn run(roots: &Roots, typed: &str, dir: &Path, with_serials: bool) -> Result
     if !mounts.is_empty() {
         tree.file(MOUNTINFO, mounts.into_values().collect::<String>());
     }
+    lost.extend(
+        allowed::keep(&mut tree)
+            .into_iter()
+            .map(|what| format!("{what}: left out: not on the list of what a recording may hold")),
+    );
     let secrets = (!with_serials).then(|| hide::hide(&mut tree));
     policies(roots, &seen, secrets, &mut tree);
     tree.file("machine.toml", about(&source, &devices, with_serials));

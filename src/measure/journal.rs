@@ -160,6 +160,8 @@ pub fn write(
         let what = "the journal of an earlier test is still there; run `zerocap recover` first".to_owned();
         return Err(Error::Malformed { path: files.shown(name).display().to_string(), what });
     }
+    // Made here and by nobody else: never through a link, and never over what came meanwhile.
+    files.create(name)?;
     let written = append(files, name, header, &mut next).and_then(|digest| files.sync(name).map(|()| digest));
     if written.is_err() {
         // Nothing was written to the device yet: one that stays all the same says what is there anyway.

@@ -41,8 +41,20 @@ const UDEV_ID: &[&str] = &[
 const UDEV_NAMING: &[&str] = &["SERIAL", "WWN", "UUID", "NAME", "LABEL", "DEVLINKS", "ID_PATH", "SCSI_IDENT"];
 
 /// Files of sysfs that name a device.
-const NAMING: &[&str] =
-    &["wwid", "serial", "eui", "nguid", "uuid", "subsysnqn", "hostnqn", "hostid", "cid", "backing_file", "dm/name"];
+const NAMING: &[&str] = &[
+    "wwid",
+    "serial",
+    "eui",
+    "nguid",
+    "uuid",
+    "subsysnqn",
+    "hostnqn",
+    "hostid",
+    "cid",
+    "backing_file",
+    "dm/name",
+    "address",
+];
 
 fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
@@ -113,6 +125,15 @@ fn collect(path: &str, bytes: &[u8], secrets: &mut Secrets) {
     if path.starts_with("udev/") {
         return text.lines().filter_map(|l| l.split_once('=')).for_each(|(key, value)| property(key, value, secrets));
     }
+    if path.starts_with("etc/zerocap/devices/") || path.starts_with("var/") || path.starts_with("run/") {
+        if let Ok(tree) = serde_json::from_slice::<serde_json::Value>(bytes) {
+            // The identity is made of names that the device tells itself; a text with blanks in a path is one path.
+            let public = |j: &str| PUBLIC.iter().any(|known| j.starts_with(known));
+            let whole = tree.get("journal").and_then(|j| j.as_str()).filter(|j| j.starts_with('/') && !public(j));
+            whole.iter().for_each(|j| secrets.text(j.as_bytes(), b'F'));
+            texts(&tree, &mut |text| paths(text, secrets));
+        }
+    }
     if !naming(path) {
         return;
     }
@@ -127,6 +148,7 @@ fn collect(path: &str, bytes: &[u8], secrets: &mut Secrets) {
         }
         "backing_file" => secrets.text(text.strip_suffix(" (deleted)").unwrap_or(text).as_bytes(), b'F'),
         "name" => secrets.text(text.as_bytes(), b'N'),
+        "address" => address(text, secrets),
         _ => secrets.text(text.strip_prefix("0x").unwrap_or(text).as_bytes(), b'S'),
     }
 }
@@ -141,6 +163,42 @@ fn property(key: &str, value: &str, secrets: &mut Secrets) {
         if !secrets.hex(digits, key.starts_with("ID_WWN")) {
             wwid(digits, secrets);
         }
+    }
+}
+
+/// Where a controller is: on a bus of this machine, which says nothing, or on a network (`traddr=…,trsvcid=…,src_addr=…`).
+fn address(text: &str, secrets: &mut Secrets) {
+    for (key, value) in text.split(',').filter_map(|part| part.split_once('=')) {
+        if key != "trsvcid" {
+            secrets.text(value.as_bytes(), b'A');
+        }
+    }
+}
+
+/// Directories that every machine has.
+const PUBLIC: &[&str] = &["/sys/", "/proc/", "/var/lib/zerocap/", "/run/zerocap/", "/etc/zerocap/", "/usr/"];
+
+/// Paths in the words of a kept file or an intent: of a journal, a scratch directory, a node that somebody named. A node by
+/// the kernel's name says nothing.
+fn paths(text: &str, secrets: &mut Secrets) {
+    let public = |p: &str| match p.strip_prefix("/dev/") {
+        Some(node) => !node.contains('/'),
+        None => PUBLIC.iter().any(|known| p.starts_with(known)),
+    };
+    let end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';' | '(' | ')');
+    let words = text.split(end).map(|w| w.trim_end_matches([':', '.']));
+    for path in words.filter(|w| w.starts_with('/') && w.len() > 1 && !public(w)) {
+        secrets.text(path.as_bytes(), b'F');
+    }
+}
+
+/// Every text of a tree.
+fn texts(tree: &serde_json::Value, each: &mut dyn FnMut(&str)) {
+    match tree {
+        serde_json::Value::String(text) => each(text),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| texts(item, each)),
+        serde_json::Value::Object(members) => members.values().for_each(|member| texts(member, each)),
+        _ => {}
     }
 }
 
@@ -201,7 +259,7 @@ fn hide_file(path: &str, bytes: &[u8], secrets: &Secrets) -> Vec<u8> {
     let reach = match path {
         // Numbers, and what the kernel says of itself.
         p if p.contains("/queue/") || p.starts_with("proc/") => return bytes.to_vec(),
-        p if naming(p) || p.starts_with("var/") => Reach::All,
+        p if naming(p) || p.starts_with("var/") || p.starts_with("run/") => Reach::All,
         _ => Reach::Long,
     };
     secrets.hide(bytes, reach)

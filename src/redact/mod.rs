@@ -1,5 +1,6 @@
 //! What a recording may show.
 
+pub mod allowed;
 pub mod hide;
 pub mod pages;
 pub mod rules;

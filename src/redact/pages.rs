@@ -201,6 +201,8 @@ fn name(body: &[u8], secrets: &mut Secrets) {
 /// An NVMe qualified name: what follows its last colon, where it names one subsystem.
 pub fn nqn(text: &str, secrets: &mut Secrets) {
     let text = text.trim_end_matches(['\0', '\n', ' ']);
+    // As a whole, since it names the organisation and whatever a site puts into it; its parts may stand elsewhere.
+    secrets.text(text.as_bytes(), b'Q');
     let Some((_, last)) = text.rsplit_once(':') else { return };
     if !secrets.hex(last, false) && secrets.hide(last.as_bytes(), Reach::All) == last.as_bytes() {
         secrets.text(last.as_bytes(), b'N');

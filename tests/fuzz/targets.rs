@@ -20,8 +20,14 @@ use zerocap::facts::Depth;
 use zerocap::facts::Facts;
 use zerocap::facts::Reading;
 use zerocap::machine::block::devices;
+use zerocap::machine::block::dm_status;
+use zerocap::machine::fs::durable::{Durable, SimulatedDurable};
+use zerocap::machine::fs::mounts;
 use zerocap::machine::Roots;
+use zerocap::measure::journal;
 use zerocap::measure::partition_table::{Table, TableKind};
+use zerocap::store::intents::Intents;
+use zerocap::store::measurements;
 
 /// What runs over one input.
 pub type Body = fn(&[u8]);
@@ -42,6 +48,11 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("scsi_vpd_b2", |data| vpd_page(0xb2, scsi_fields::VPD_B2, data)),
     ("partition_table", partition_table),
     ("policy", policy),
+    ("mountinfo", mountinfo),
+    ("kept", kept),
+    ("intent", intent),
+    ("journal", journal),
+    ("dm_status", dm_status),
     ("machine", machine),
 ];
 
@@ -156,6 +167,91 @@ fn policy(data: &[u8]) {
     let (policy, _, wrong) = matcher::resolve(&rules, &subject);
     wrong.iter().for_each(|p| printable(p));
     assert!(policy.fast_ratio.is_finite() && policy.knob_off_below.is_finite());
+}
+
+/// What the parser keeps of a line is written and read again as the same; a path lies on one of the mounts or on none.
+fn mountinfo(data: &[u8]) {
+    let mounts = mounts::parse(data);
+    for mount in &mounts {
+        let again = mounts::parse(mount.line().as_bytes());
+        let [again] = again.as_slice() else { panic!("{mount:?}: {again:?}") };
+        assert_eq!((again.id, again.parent, &again.point), (mount.id, mount.parent, &mount.point));
+    }
+    for path in ["/", "/a", "/a/b/c"].into_iter().chain(mounts.iter().take(8).map(|m| m.point.as_str())) {
+        if let Some(found) = mounts::above(&mounts, path) {
+            assert!(Path::new(path).starts_with(&found.point), "{path}: {found:?}");
+        }
+    }
+}
+
+/// A directory of one file of this content.
+fn holding(name: &str, data: &[u8]) -> SimulatedDurable {
+    let mut files = SimulatedDurable::default();
+    files.replace(name, data).expect("memory takes all");
+    files
+}
+
+/// A kept file that is used holds together, and nothing of one reaches a terminal raw.
+fn kept(data: &[u8]) {
+    let identity = serde_json::from_slice::<serde_json::Value>(data).ok();
+    let identity = identity.as_ref().and_then(|v| v["identity"].as_str()).unwrap_or("naa.5");
+    let name = format!("{}.json", zerocap::device::Identity::file_name_of(identity));
+    if let Ok(m) = measurements::listed(&holding(&name, data), &name) {
+        assert_eq!(m.contradiction(), None);
+        let text = serde_json::to_string(&m).expect("a measurement is JSON");
+        text.lines().for_each(printable);
+    }
+}
+
+fn intent(data: &[u8]) {
+    let intents = Intents::new(holding("x", data), holding("8:0", data));
+    if let Ok(all) = intents.all() {
+        assert!(all.len() <= 1);
+    }
+    if let Ok(Some(word)) = intents.of("x") {
+        let again = serde_json::to_vec(&word).expect("an intent is JSON");
+        let read = Intents::new(holding("x", &again), SimulatedDurable::default()).of("x");
+        assert_eq!(read.ok().flatten().as_ref(), Some(&word));
+    }
+    assert!(intents.open_in_this_boot(zerocap::device::Devnum { major: 8, minor: 0 }));
+}
+
+/// Bytes of nobody, and a good journal with some bytes turned over and its tail cut: what is given as content is what was
+/// written.
+fn journal(data: &[u8]) {
+    if let Ok(journal::Read::There(there)) = journal::read(&holding("j", data), "j") {
+        there.damaged();
+    }
+    let header = journal::Header {
+        piece: 1024,
+        ..journal::simulated_header(zerocap::machine::port::pattern::RunId(7, 9), 1 << 20, (512, 2560))
+    };
+    let content =
+        |offset: u64, length: u64| (offset..offset + length).map(|n| (n / 512) as u8 + 1).collect::<Vec<u8>>();
+    let mut files = SimulatedDurable::default();
+    journal::write(&mut files, "j", &header, |o, n| Ok(content(o, n))).expect("memory takes all");
+    let mut bytes = files.read("j").ok().flatten().expect("what was written");
+    for change in data.chunks_exact(3).take(64) {
+        let at = usize::from(u16::from_le_bytes([change[0], change[1]])) % bytes.len();
+        bytes[at] ^= change[2];
+    }
+    if let Some(cut) = data.chunks_exact(3).remainder().first() {
+        bytes.truncate(bytes.len() * usize::from(*cut) / 255);
+    }
+    if let Ok(journal::Read::There(there)) = journal::read(&holding("j", &bytes), "j") {
+        assert_eq!(there.header, header, "a damaged head is not read as another one");
+        for (offset, length) in header.pieces() {
+            if let Ok(Some(read)) = there.content(offset, length) {
+                assert_eq!(read, content(offset, length), "a damaged piece is not read as content");
+            }
+        }
+    }
+}
+
+fn dm_status(data: &[u8]) {
+    if let Some(targets) = dm_status::targets(data) {
+        assert!(targets.len() <= data.len() / 40 + 1);
+    }
 }
 
 /// Device names that lead to every arm of the gathering.

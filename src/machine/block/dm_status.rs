@@ -13,7 +13,7 @@ const BUFFER_FULL_FLAG: u32 = 1 << 8;
 const SPEC: usize = 40;
 
 /// A target: its type and its text.
-type Target = (String, String);
+pub type Target = (String, String);
 
 /// Sectors that a thin volume has mapped; `None` where it is no thin volume of one target without an external origin, or
 /// cannot be asked.
@@ -44,7 +44,12 @@ fn ask(devnum: Devnum, flags: u32) -> Option<Vec<Target>> {
     let (major, minor) = (u64::from(devnum.major), u64::from(devnum.minor));
     put(40, &((minor & 0xff) | (major << 8) | ((minor & !0xff) << 12)).to_ne_bytes());
     dm_table_status(control, &mut buffer).ok()?;
-    let number = |at: usize| Some(u32::from_ne_bytes(buffer.get(at..at + 4)?.try_into().ok()?));
+    targets(buffer.as_slice())
+}
+
+/// The targets of an answer: type and text of each; `None` where it makes no sense.
+pub fn targets(buffer: &[u8]) -> Option<Vec<Target>> {
+    let number = |at: usize| Some(u32::from_ne_bytes(buffer.get(at..at.checked_add(4)?)?.try_into().ok()?));
     if number(28)? & BUFFER_FULL_FLAG != 0 {
         return None;
     }
@@ -52,14 +57,18 @@ fn ask(devnum: Devnum, flags: u32) -> Option<Vec<Target>> {
     let mut at = data;
     let mut targets = Vec::new();
     for _ in 0..number(20)? {
+        // More than fit are none, and one that leads back would never end.
+        if targets.len() > buffer.len() / SPEC {
+            return None;
+        }
         let text = |from: usize, to: usize| {
             let bytes = buffer.get(from..to)?;
             let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
             Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
         };
-        targets.push((text(at + 24, at + SPEC)?, text(at + SPEC, DM_BUFFER)?));
+        targets.push((text(at.checked_add(24)?, at.checked_add(SPEC)?)?, text(at.checked_add(SPEC)?, buffer.len())?));
         // `next` counts from the start of the data.
-        at = data.checked_add(number(at + 20)? as usize)?;
+        at = data.checked_add(number(at.checked_add(20)?)? as usize)?;
     }
     Some(targets)
 }

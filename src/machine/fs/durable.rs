@@ -98,9 +98,11 @@ impl LiveDurable {
 
     /// Makes the directory, and its name durable.
     fn make_dir(&self) -> Result<()> {
-        // Who may read the files may go where they are. What lies beside private files of /run is for all.
+        // Who may read the files may go where they are. What is above our own directories, and what lies beside private
+        // files of /run, is for all.
         let private = self.mode & 0o077 == 0;
-        if let (false, true, Some(above)) = (self.lasting, private, self.dir.parent()) {
+        let above = if self.lasting { owner::outermost(&self.dir) } else { &self.dir }.parent();
+        if let Some(above) = above.filter(|d| private && !d.as_os_str().is_empty()) {
             owner::make_directories(above, 0o755)?;
         }
         let made = owner::make_directories(&self.dir, if private { 0o700 } else { 0o755 })?;

@@ -72,6 +72,7 @@ fn modes_are_those_that_were_asked_for() {
         ("etc/zerocap", 0o755),
         ("etc/zerocap/devices", 0o755),
         ("etc/zerocap/devices/x.json", 0o644),
+        ("var", 0o755),
         ("var/zerocap", 0o700),
         ("var/zerocap/journal", 0o700),
         ("var/zerocap/journal/j.journal", 0o600),

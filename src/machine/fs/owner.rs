@@ -62,6 +62,11 @@ fn ours(dir: &Path) -> Vec<&Path> {
     chain
 }
 
+/// The outermost of the program's own directories on the way to this one; itself where there is none.
+pub fn outermost(dir: &Path) -> &Path {
+    ours(dir).first().copied().unwrap_or(dir)
+}
+
 /// Makes a directory and what is missing above it, each with this mode whatever the umask; what is there stays as it is.
 /// Gives those that were made, outermost first.
 pub fn make_directories(dir: &Path, mode: u32) -> Result<Vec<PathBuf>> {
