@@ -36,7 +36,7 @@ check_eq "$(sum "$one")" "$before" "content as before"
 fill "$two"
 zerocap measure "/dev/$two" --scratch 16MiB+16MiB $J >/dev/null 2>&1 &
 pid=$!
-wait_for 10 test -e /var/lib/zerocap/intent/*
+wait_for 10 sh -c 'ls /var/lib/zerocap/intent/*'
 wait_for 10 sh -c 'ls /host/journal/*.journal'
 sleep 1.5
 kill -9 $pid
