@@ -105,6 +105,12 @@ wait_for() {
     done
 }
 
+# written DISK : sectors written to it so far (field 7 of its statistics)
+written() { awk '{print $7}' "/sys/block/$1/stat"; }
+# wait_written DISK FROM MIB : until so much more was written to it than FROM. This is how a test is cut off in its middle: how
+# long it takes to get there depends on the machine.
+wait_written() { wait_for 60 sh -c "set -- \$(cat /sys/block/$1/stat); [ \$7 -ge $(($2 + $3 * 2048)) ]"; }
+
 # q DISK ATTRIBUTE : a queue attribute, "-" if there is none
 q() { cat "/sys/block/${1#/dev/}/queue/$2" 2>/dev/null || echo -; }
 # prop DISK KEY : a property from udev's database

@@ -33,7 +33,7 @@ for n in \$(seq $rounds); do
     sleep "\$((RANDOM % 8)).\$((RANDOM % 10))"
     kill -9 \$pid; wait \$pid 2>/dev/null
     # The acting child ends after the act it is in.
-    wait_for 20 sh -c '! pgrep -f port-child'
+    wait_for 20 sh -c '! pgrep -f port-chil[d]'
     put_back
     [ ! -e "/sys/block/\$d/\${d}p250" ] || echo "a partition is left"
 done

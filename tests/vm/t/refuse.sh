@@ -82,10 +82,10 @@ fill "$gone"
 before=$(sum "$gone")
 
 # --- the device vanishes in the middle ---
+from=$(written "$gone")
 zerocap measure "/dev/$gone" --scratch 16MiB+16MiB $J >/tmp/out 2>/tmp/err &
 pid=$!
-wait_for 20 sh -c 'ls /host/journal/*.journal'
-sleep 3
+wait_written "$gone" "$from" 24
 echo 1 >"$(readlink -f "/sys/block/$gone/device/device")/remove"
 wait_for 60 sh -c "! kill -0 $pid"
 wait $pid; code=$?

@@ -73,9 +73,10 @@ done
 check_eq "$(ls /etc/zerocap/devices | wc -l)" 1 "nothing is kept: one file, of the other disk"
 check_exit 5 "and nothing is known" zerocap check "/dev/$sig"
 # systemd sends SIGTERM to the whole group: the acting child must live on for the put-back.
+from=$(written "$sig")
 zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J >/tmp/out 2>/tmp/err &
 pid=$!
-wait_for 20 sh -c 'ls /host/journal/*.journal'; sleep 2.5
+wait_written "$sig" "$from" 24
 pkill -TERM -f port-child; kill -TERM $pid; wait $pid
 check_has "$(cat /tmp/err)" "the content was put back" "a signal to parent and child alike"
 check_eq "$(sum "$sig")" "$before" "content as before"
@@ -90,9 +91,9 @@ script -qec "zerocap measure /dev/$sig --scratch 16MiB+4MiB $J" /tmp/typescript 
 check "a progress line on a terminal" grep -aq 's more; pair [0-9]*: [0-9.]* times as fast, between' /tmp/typescript
 
 # --- a journal without its word ---
-mkdir -p /tmp/keep; zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J >/dev/null 2>&1 & pid=$!
-wait_for 20 sh -c 'ls /host/journal/*.journal'; sleep 2; kill -9 $pid; wait $pid 2>/dev/null
-wait_for 10 sh -c '! pgrep -f port-child'
+mkdir -p /tmp/keep; from=$(written "$sig"); zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J >/dev/null 2>&1 & pid=$!
+wait_written "$sig" "$from" 24; kill -9 $pid; wait $pid 2>/dev/null
+wait_for 10 sh -c '! pgrep -f port-chil[d]'
 mv /var/lib/zerocap/intent/* /tmp/keep/; rm -f /run/zerocap/intent/*
 check_exit 1 "an earlier test's journal refuses a new test" zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J
 check_has "$ERR" "zerocap recover" "and names the cure"

@@ -116,11 +116,10 @@ dmsetup remove --retry secret
 rm -r "/run/systemd/system/$u.d" /etc/zerocap/mine $state/mine /run/zerocap/mine; systemctl daemon-reload
 
 # --- killed in the middle; put back by the unit ---
-before=$(sum "$cut") written=$(awk '{print $7}' "/sys/block/$cut/stat")
+before=$(sum "$cut") from=$(written "$cut")
 printf '[[rule]]\npath = "/dev/%s"\nmeasure = "auto"\nscratch = "16MiB+32MiB"\n' "$cut" >/etc/zerocap/policy.d/20-cut.toml
 udevadm trigger "/sys/block/$cut"
-# 8 MiB more than before: field 7 of the statistics counts sectors written.
-check "it writes" wait_for 60 sh -c "set -- \$(cat /sys/block/$cut/stat); [ \$7 -gt $((written + 16384)) ]"
+check "it writes" wait_written "$cut" "$from" 8
 systemctl kill --signal=KILL --kill-whom=all "$u"
 wait_for 10 sh -c "[ \$(systemctl show -P SubState $u) = failed ]"
 check_eq "$(systemctl show -P Result "$u")" signal "the unit was killed"

@@ -6,6 +6,7 @@
 install_rules
 mkdir -p /tmp/j
 mode() { cat /sys/block/"$1"/device/scsi_disk/*/zeroing_mode; }
+is_mode() { [ "$(mode "$1")" = "$2" ]; }
 
 # --- a disk of the LIO target: WRITE SAME with UNMAP discards on the disk below, without it zeroes there ---
 T=/sys/kernel/config/target
@@ -52,7 +53,7 @@ settle
 timed check_eq "$(mode "$a")" writesame "the rule has set it"
 timed check_eq "$(prop "$a" ZEROCAP_CLASS)/$(prop "$a" ZEROCAP_WANT_ZEROING_MODE)" fast/writesame "and the properties say it"
 dd if=/dev/zero of="/dev/$a" bs=4k count=1 seek=1024 conv=notrunc status=none; settle # the close loses the mode, the event sets it
-wait_for 10 test "$(mode "$a")" = writesame
+wait_for 10 is_mode "$a" writesame
 timed check_eq "$(mode "$a")" writesame "after a close that makes the kernel forget it, the rule has set it again"
 echo 1 >"/sys/block/$a/device/rescan"
 check_eq "$(mode "$a")" "$own" "a rescan, of which udev hears nothing, loses it"
@@ -91,7 +92,7 @@ printf '[[rule]]\nvendor = "Linux"\nmodel = "scsi_debug"\nzeroing_mode = "writes
 udevadm trigger --settle "/sys/block/$sd"
 check_eq "$(mode "$sd")" writesame "the rule sets what the policy wishes"
 check_exit 0 "measured in it" zerocap measure "/dev/$sd" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --max-seconds 20
-settle; wait_for 10 test "$(mode "$sd")" = writesame
+settle; wait_for 10 is_mode "$sd" writesame
 for _ in 1 2; do echo 1 >"/sys/block/$sd/device/rescan"; udevadm trigger --settle "/sys/block/$sd"; done
 check_eq "$(mode "$sd")/$(prop "$sd" ZEROCAP_BASIS)" writesame/measured "over rescans and events it is set again, and the measurement holds"
 printf '[[rule]]\nzeroing_mode = "unmap"\n' >/etc/zerocap/policy.d/50-site.toml
