@@ -7,29 +7,24 @@ use crate::facts::Depth;
 use crate::machine::block::dependents;
 use crate::machine::udev;
 use crate::machine::Roots;
-use crate::store::published::{self, Change};
+use crate::store::published;
 use verdict_format::Document;
 
 /// Looks at a device anew and publishes what is seen.
 pub fn anew(roots: &Roots, device: &Device, remark: &mut dyn FnMut(&str)) -> Result<Document> {
-    looked_at(roots, device, remark).map(|(document, _)| document)
-}
-
-fn looked_at(roots: &Roots, device: &Device, remark: &mut dyn FnMut(&str)) -> Result<(Document, Change)> {
     let document = assess::of(roots, roots.port().as_mut(), device, Depth::Claims, remark).document;
-    let change = published::write(roots, device.devnum, &document)?;
-    Ok((document, change))
+    published::write(roots, device.devnum, &document)?;
+    Ok(document)
 }
 
-/// As [`anew`], and has udev look as well: at the device, and where the answer changed at what rests on it.
+/// As [`anew`], and has udev look as well, at the device and at what rests on it: while a test held the disk, udev looked at
+/// neither.
 pub fn with_event(roots: &Roots, device: &Device, remark: &mut dyn FnMut(&str)) -> Result<Document> {
-    let (document, change) = looked_at(roots, device, remark)?;
+    let document = anew(roots, device, remark)?;
     if let Err(e) = udev::send_change(device) {
         remark(&e.to_string());
     }
-    if matches!(change, Change::Answer | Change::First) {
-        tell(roots, device, remark);
-    }
+    tell(roots, device, remark);
     Ok(document)
 }
 
@@ -39,8 +34,8 @@ pub fn tell(roots: &Roots, device: &Device, remark: &mut dyn FnMut(&str)) {
     if !roots.is_live() {
         return;
     }
-    for sys in dependents::of_disk(&roots.system, device) {
-        if let Err(e) = udev::send_change_at(&sys) {
+    for dependent in dependents::of_disk(&roots.system, device) {
+        if let Err(e) = udev::send_change(&dependent) {
             remark(&e.to_string());
         }
     }

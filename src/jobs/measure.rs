@@ -8,12 +8,11 @@ use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
 use crate::facts::{self, Depth, Facts};
 use crate::jobs::target;
-use crate::machine::block::devices;
 use crate::machine::block::hold::{Hold, LiveHold};
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::child::ChildPort;
-use crate::machine::{udev, Roots};
+use crate::machine::Roots;
 use crate::measure::outcome::Outcome;
 use crate::measure::scratch::{self, temporary, Asked, Known, Proof};
 use crate::measure::trial;
@@ -144,11 +143,6 @@ fn keep(roots: &Roots, facts: &Facts, prepared: &Prepared, outcome: &Outcome, co
 fn published(roots: &Roots, facts: &Facts, listener: &mut dyn Listener) -> Result<Answer> {
     let mut remark = |text: &str| listener.remark(text);
     let document = publish::with_event(roots, &facts.device, &mut remark)?;
-    for partition in devices::partitions(&roots.system, &facts.device).known().into_iter().flatten() {
-        if let Err(e) = udev::send_change(&partition.as_device(&facts.device)) {
-            remark(&e.to_string());
-        }
-    }
     // A test that took the offload away leaves a device whose verdict no longer speaks of the test.
     let kept = measurements::load(roots, facts).ok().flatten();
     let found = kept.map(|m| m.findings).unwrap_or_default();

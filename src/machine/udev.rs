@@ -54,11 +54,6 @@ impl std::fmt::Debug for ScsiAttentions {
 
 /// Asks udev to look at a device of the running system again: a synthetic `change` event.
 pub fn send_change(device: &Device) -> Result<()> {
-    send_change_at(&device.sys)
-}
-
-/// As [`send_change`], for a device or partition by its directory in sysfs (`sys/block/sda/sda1`).
-pub fn send_change_at(sys: &str) -> Result<()> {
-    let path = format!("/{sys}/uevent");
+    let path = format!("/{}", device.attr("uevent"));
     std::fs::write(&path, "change").map_err(|e| Error::file(path, "send a change event through", e))
 }

@@ -37,6 +37,7 @@ pub fn lines(d: &Document, set: &[(String, String)]) -> String {
     push("ZEROCAP_ALIGN".to_owned(), number(d.hints.alignment_bytes));
     push("ZEROCAP_CHUNK".to_owned(), number(d.hints.chunk_bytes));
     push("ZEROCAP_BREAK_EVEN".to_owned(), number(d.hints.break_even_bytes));
+    push("ZEROCAP_DISKSEQ".to_owned(), number(d.device.diskseq));
     push("ZEROCAP_FINDINGS".to_owned(), d.codes().join(","));
     out
 }

@@ -5,20 +5,15 @@ use crate::device::Device;
 use crate::machine::block::devices;
 use crate::machine::fs::root::Root;
 
-/// The sysfs directories, the stacks first: a partition that is told last has the properties of what was there before.
-pub fn of_disk(root: &Root, device: &Device) -> Vec<String> {
-    let parts: Vec<String> =
-        devices::partitions(root, device).known().into_iter().flatten().map(|part| device.attr(&part.name)).collect();
-    let mut above: Vec<String> = std::iter::once(&device.sys)
-        .chain(&parts)
-        .filter_map(|dir| root.list(&format!("{dir}/holders")).known().cloned())
-        .flatten()
-        .map(|holder| format!("sys/block/{holder}"))
-        .collect();
+/// The stacks first, then the partitions.
+pub fn of_disk(root: &Root, device: &Device) -> Vec<Device> {
+    let parts: Vec<Device> =
+        devices::partitions(root, device).known().into_iter().flatten().map(|part| part.as_device(device)).collect();
+    let holders = |d: &Device| root.list(&d.attr("holders")).known().cloned().unwrap_or_default();
+    let mut above: Vec<String> = std::iter::once(device).chain(&parts).flat_map(holders).collect();
     above.sort();
     above.dedup();
-    above.extend(parts);
-    above
+    above.iter().map(|holder| devices::device(root, holder)).chain(parts).collect()
 }
 
 #[cfg(test)]
@@ -38,7 +33,8 @@ mod tests {
         }
         let root = Root::open(dir.path()).unwrap();
         let wanted = ["sys/block/dm-0", "sys/block/dm-1", "sys/block/md0", "sys/block/sda/sda1"];
-        assert_eq!(of_disk(&root, &Device::new("sda", None)), wanted);
+        let found = of_disk(&root, &Device::new("sda", None));
+        assert_eq!(found.iter().map(|d| d.sys.as_str()).collect::<Vec<_>>(), wanted);
         assert!(of_disk(&root, &Device::new("sdb", None)).is_empty());
     }
 }
