@@ -87,19 +87,23 @@ pub fn put_back(
     Ok(work.report)
 }
 
-/// What a device holds that is not its journalled content, without changing anything: `None` where all is as it was.
-pub fn first_difference(
+/// The first place where a device does not hold its journalled content, `None` where all is as it was. All of the span is
+/// read; nothing is changed.
+pub fn differences(
     journal: &Journal<'_>,
     mut read: impl FnMut(u64, u64) -> Option<Vec<u8>>,
 ) -> Result<Option<u64>, Error> {
+    let mut first = None;
     for (start, length) in chunks(&journal.header) {
         let (old, now) = (journal.content(start, length)?, read(start, length));
         match (old, now) {
             (Some(old), Some(now)) if old == now => {}
-            _ => return Ok(Some(start)),
+            _ => {
+                first.get_or_insert(start);
+            }
         }
     }
-    Ok(None)
+    Ok(first)
 }
 
 /// The journalled span in parts of at most [`CHUNK`], none over the end of a piece.

@@ -16,7 +16,7 @@ use crate::machine::fs::root::Root;
 use crate::machine::port::pattern::{self, UNIT};
 use crate::machine::port::{Act, Port, Question, TunablePath};
 use crate::measure::journal::{self, Header, Journal, Read};
-use crate::measure::recover::{first_difference, put_back, Report, Rules};
+use crate::measure::recover::{differences, put_back, Report, Rules};
 use crate::measure::scratch::{self, temporary, Asked, Proof};
 use crate::protocol::Machine;
 use crate::store::intents::{Intent, Phase};
@@ -216,24 +216,35 @@ impl Work<'_> {
         }
     }
 
-    /// No device bears the witness: either it was never written, or it was put back already, or the medium is not here.
+    /// No device bears the witness: either it was never written, or it was put back already, or somebody has written over
+    /// it, or the medium is not here.
     fn without_witness(&mut self, candidates: &[Device]) -> std::result::Result<Medium, String> {
         let named: Vec<&Device> = candidates.iter().filter(|d| self.is_named(d)).collect();
         let absent = "the medium of this journal is not present: no device bears the witness of its test".to_owned();
         let [device] = named[..] else { return Err(absent) };
-        let (port, offset) = (&mut *self.port, self.journal.header.node_offset);
+        let (run, offset) = (self.journal.header.run, self.journal.header.node_offset);
+        let (port, mut ours) = (&mut *self.port, false);
         let mut read = |at: u64, length: u64| {
             let length = u32::try_from(length).ok()?;
-            port.ask(device, Question::Blocks(offset + at, length)).ok()
+            let bytes = port.ask(device, Question::Blocks(offset + at, length)).ok()?;
+            let place = |i: usize| offset + at + (i * UNIT) as u64;
+            ours |= bytes.chunks(UNIT).enumerate().any(|(i, unit)| pattern::is_ours(unit, run.seed(), place(i)));
+            Some(bytes)
         };
-        match first_difference(self.journal, &mut read) {
-            Err(e) => Err(e.to_string()),
-            Ok(None) => Ok(Medium::AsBefore(device.clone())),
+        let difference = differences(self.journal, &mut read).map_err(|e| e.to_string())?;
+        match difference {
+            // A block of its pattern is as good a proof as the witness: nobody else has such a thing.
+            _ if ours => Ok(Medium::Written(device.clone())),
+            None => Ok(Medium::AsBefore(device.clone())),
             // The witness is written by force before anything else.
-            Ok(Some(_)) if self.word.is_some_and(|w| w.phase == Phase::Journalled) => {
+            Some(_) if self.word.is_some_and(|w| w.phase == Phase::Journalled) => {
                 Ok(Medium::Unwritten(device.clone()))
             }
-            Ok(Some(_)) => Err(absent),
+            Some(_) => Err(format!(
+                "{absent}; {} bears the name of it and nothing of the test: it is another medium, or somebody has written over \
+                 all of the range since",
+                device.node()
+            )),
         }
     }
 

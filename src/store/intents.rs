@@ -2,8 +2,8 @@
 //!
 //! One under `/var/lib/zerocap/intent/` survives the boot: an intent that nobody holds means that its test was cut off,
 //! perhaps by the device. One under `/run/zerocap/intent/` says at an event, before `/var` is there, that a test of this
-//! boot is open, so that no queue file is read. A running test holds its intent's name (flock), so that *running* and
-//! *cut off* are two things.
+//! boot is open, so that no queue file is read. A running test holds its name there (flock), so that *running*
+//! and *cut off* are two things.
 
 use crate::device::{Devnum, Identity};
 use crate::error::{Error, Result};
@@ -87,7 +87,7 @@ impl Intents {
 
     /// Holds a name for the life of a test or a recovery. An error where another process holds it: its test is running.
     pub fn hold(&mut self, name: &str) -> Result<()> {
-        if self.lasting.hold(name)? {
+        if self.of_this_boot.hold(name)? {
             return Ok(());
         }
         let pid = self.of(name).ok().flatten().map_or_else(String::new, |i| format!(", pid {}", i.pid));
@@ -98,7 +98,7 @@ impl Intents {
 
     /// Gives a name up.
     pub fn release(&mut self, name: &str) {
-        self.lasting.release(name);
+        self.of_this_boot.release(name);
     }
 
     /// The intents that are kept, with their names. One that cannot be read comes as the error that says so.

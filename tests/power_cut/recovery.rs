@@ -157,7 +157,7 @@ fn of_two_media_with_one_witness_neither_is_touched() {
 fn a_test_that_is_running_is_not_recovered() {
     let mut s = cut_while_writing(4);
     let (device, journal) = state(&s);
-    s.intents.borrow_mut().held_elsewhere.insert(NAME.to_owned());
+    s.boot.borrow_mut().held_elsewhere.insert(NAME.to_owned());
     let said = recovered(&mut s).unwrap_err();
     assert!(said.contains("is running, pid"), "{said}");
     all_is_kept(&s, &device, &journal);
