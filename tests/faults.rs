@@ -148,9 +148,13 @@ fn no_test_without_a_place_for_its_journal() {
     };
     let (var, full) = (place.at("state/var"), format!("{}\n{}", small(&journal), fill(&journal)));
     let read_only = format!("mount --bind {0} {0} && mount -o remount,bind,ro {0}", var.display());
-    for (before, what, path) in
-        [(read_only, "Read-only file system", "state/var"), (full, "No space left on device", "journal")]
-    {
+    // Anybody could put a file, or a link, where the journal is to be.
+    let open = format!("chmod 1777 {}", journal.display());
+    for (before, what, path) in [
+        (read_only, "Read-only file system", "state/var"),
+        (full, "No space left on device", "journal"),
+        (open, "others may write it (mode 1777)", "journal"),
+    ] {
         let Some((_, out, err)) = with_loop(&before) else { return };
         assert!(out.ends_with("code=1\n"), "{what}: {out} {err}");
         assert!(err.contains(what) && err.contains(path), "{what}: {err}");
@@ -158,6 +162,47 @@ fn no_test_without_a_place_for_its_journal() {
         let intents = fs::read_dir(var.join("lib/zerocap/intent")).into_iter().flatten().flatten();
         let left: Vec<_> = intents.filter(|e| !e.file_name().to_string_lossy().starts_with('.')).collect();
         assert!(left.is_empty(), "{what}: {left:?}");
+    }
+}
+
+/// What a test leaves has its modes whatever the caller's umask: nothing that others may write, the journal root's alone.
+#[test]
+fn a_test_leaves_its_modes_whatever_the_umask() {
+    use std::os::unix::fs::PermissionsExt;
+    for umask in ["000", "077"] {
+        let dir = tempfile::tempdir().unwrap();
+        let (image, state) = (dir.path().join("image"), dir.path().join("state"));
+        fs::File::create(&image).unwrap().set_len(32 << 20).unwrap();
+        let (program, image, at) = (env!("CARGO_BIN_EXE_zerocap"), image.display(), state.display());
+        let measure = format!("{program} measure $loop --scratch 8MiB+8MiB --max-bytes 24MiB --state {at}");
+        let script = format!(
+            "umask {umask}\nloop=$(losetup -f --show {image}) || exit 9\n{measure}\ncode=$?; losetup -d $loop; exit $code"
+        );
+        let Some((code, out, err)) = apart(&script) else { return };
+        assert_eq!(code, 0, "{out} {err}");
+        let mut waiting = vec![state.clone()];
+        let mut looked_at = 0;
+        while let Some(dir) = waiting.pop() {
+            for entry in fs::read_dir(dir).unwrap() {
+                let (path, meta) = entry.map(|e| (e.path(), e.metadata().unwrap())).unwrap();
+                let mode = meta.permissions().mode() & 0o7777;
+                let below = path.strip_prefix(&state).unwrap().display().to_string();
+                let private = below.starts_with("var/lib/zerocap") || below.contains("/temporary");
+                let lock = below.ends_with(".lock") || below.contains("/lock/");
+                let wanted = match (meta.is_dir(), private || lock) {
+                    (true, true) => 0o700,
+                    (true, false) => 0o755,
+                    (false, true) => 0o600,
+                    (false, false) => 0o644,
+                };
+                assert_eq!(mode, wanted, "umask {umask}: {below}: {mode:o}");
+                looked_at += 1;
+                if meta.is_dir() {
+                    waiting.push(path);
+                }
+            }
+        }
+        assert!(looked_at > 8, "{looked_at}");
     }
 }
 
