@@ -29,24 +29,37 @@ SH
 cat >>"$VM_TMP/script" <<'SH'
 install_rules; udevadm trigger -s block --settle
 declare -A run=([sh]="sh /host/consult.sh" [python]="python3 /host/consult.py" [c]=/host/consult-c [rust]=/host/consult-rs [go]=/host/consult-go)
-as= # what stands before a client: another user, a container
-# agree WANT TEXT NODE... : each client says WANT of each node
-agree() {
-    local want=$1 text=$2 name node said
-    shift 2
+# Each client is started once and asked again and again: the verdicts change while it runs.
+declare -A asks answers
+start() { # start [COMMAND...] : the clients, behind another user or in a container
+    local name
     for name in $names; do
-        said=$(printf '%s\n' "$@" | $as ${run[$name]} 2>/tmp/client.err)
-        want_all=$(for node in "$@"; do echo "$want"; done)
-        check_eq "$said" "$want_all" "$text: $name"
-        [ "$said" = "$want_all" ] || sed 's/^/      /' /tmp/client.err
+        rm -f /tmp/asks /tmp/answers; mkfifo /tmp/asks /tmp/answers
+        "$@" ${run[$name]} </tmp/asks >/tmp/answers 2>>/tmp/client.err &
+        exec {asks[$name]}>/tmp/asks {answers[$name]}</tmp/answers
     done
 }
+# agree WANT TEXT NODE... : each client says WANT of each node
+agree() {
+    local want=$1 text=$2 name node said line
+    shift 2
+    for node in "$@"; do
+        said=
+        for name in ${only-$names}; do
+            echo "$node" >&"${asks[$name]}"
+            line="no answer"; read -r -t 60 line <&"${answers[$name]}"
+            [ "$line" = "$want" ] || said+="$name: $line; "
+        done
+        check_eq "$said" "" "$want: $text, $node (${only-$names})"
+    done
+}
+start
 fast=/dev/$(disk fast) slow=/dev/$(disk slow) lie=/dev/$(disk lie) other=/dev/$(disk other) none=/dev/$(disk none)
 measure() { zerocap measure "$1" --scratch "${2-8MiB+8MiB}" --max-bytes 128MiB --journal /host/journal >/tmp/measure.out 2>&1 || { note "not measured: $1"; sed 's/^/      /' /tmp/measure.out; }; settle; }
 pin() { zerocap policy pin "$@" --why test >/dev/null; settle; }
-part() { printf 'label: gpt\nsize=8MiB\nsize=8MiB\n' | sfdisk -q --wipe always "$1"; wait_for 10 test -b "${1}2"; settle "${1#/dev/}1" "${1#/dev/}2"; }
+part() { printf 'label: gpt\nsize=8MiB\nsize=8MiB\nsize=80MiB\n' | sfdisk -q --wipe always "$1"; wait_for 10 test -b "${1}3"; settle "${1#/dev/}1" "${1#/dev/}2" "${1#/dev/}3"; }
 
-# --- each class, measured or not ---
+note "$(date +%T)" # --- each class, measured or not ---
 part "$fast"; measure "$fast" "${fast}2"; measure "$slow"; measure "$lie"
 agree zero "fast measured, its partitions" "$fast" "${fast}1" "${fast}2"
 agree write "slow measured" "$slow"
@@ -54,7 +67,7 @@ agree "write, never zero or discard" "broken measured" "$lie"
 agree write "unknown" "$other"
 agree write "none: no offload" "$none"
 
-# --- each basis ---
+note "$(date +%T)" # --- each basis ---
 for class in fast slow none unknown broken; do
     case $class in fast) want="zero, read back a sample" ;; broken) want="write, never zero or discard" ;; *) want=write ;; esac
     pin "$other" $class; agree "$want" "pinned $class" "$other"
@@ -75,7 +88,7 @@ rm $pinned /etc/udev/rules.d/80-model.rules; systemd-hwdb update; udevadm contro
 plain() { udevadm trigger --settle "/sys/block/${other#/dev/}"; [ "$(prop "$other" ZEROCAP_CLASS)" = unknown ]; }
 check "without it the disk is unknown" wait_for 20 plain
 
-# --- stacks ---
+note "$(date +%T)" # --- stacks ---
 dmsetup create low --table "0 $(blockdev --getsz "${fast}1") linear ${fast}1 0"; wait_for 10 test -b /dev/mapper/low; settle
 agree zero "dm on a fast disk" /dev/mapper/low
 mdadm --create /dev/md0 --quiet --run --assume-clean --level=0 --raid-devices=2 /dev/mapper/low "$slow" 2>/dev/null
@@ -86,45 +99,31 @@ truncate -s 16M /tmp/file; loop=$(losetup -f --show /tmp/file); settle "${loop#/
 agree write "a loop device" "$loop"
 losetup -d "$loop"
 mkdir -p /m
-mkfs.btrfs -qf "$slow" "${fast}2" && mount -t btrfs "$slow" /m || note "no btrfs"
+mkfs.btrfs -qf "$slow" "${fast}3" && mount -t btrfs "$slow" /m || fail "a btrfs of two is made"
 check_exit 3 "check of a path on btrfs of two is that of the weaker" zerocap check --boolean /m
 agree write "btrfs of two: the weaker one" "$slow"
 umount /m
 
-# --- the verdict changes while the client runs ---
-for name in $names; do
-    coproc RUNS { exec ${run[$name]}; }
-    pid=$RUNS_PID
-    said=
-    for class in slow broken; do
-        pin "$fast" $class; echo "$fast" >&"${RUNS[1]}"; read -r -t 20 line <&"${RUNS[0]}"; said+="$line/"
-    done
-    zerocap policy unpin "$fast" >/dev/null; settle
-    echo "$fast" >&"${RUNS[1]}"; read -r -t 20 line <&"${RUNS[0]}"; said+=$line
-    eval "exec ${RUNS[1]}>&-"; wait $pid 2>/dev/null
-    check_eq "$said" "write/write, never zero or discard/zero" "the verdict changes while the client runs: $name"
-done
-# --- findings beside fast ---
+note "$(date +%T)" # --- measured and pinned ---
 pin "$fast" fast
 file=/run/zerocap/$(cat "/sys/block/${fast#/dev/}/dev").json
 agree zero "measured and pinned fast" "$fast"
 zerocap policy unpin "$fast" >/dev/null; settle
 
-# --- who asks, and from where ---
-as="setpriv --reuid 65534 --clear-groups"
+note "$(date +%T)" # --- who asks, and from where ---
+start setpriv --reuid 65534 --clear-groups
 agree zero "not root" "$fast" "${fast}1" /dev/mapper/low
 agree "write, never zero or discard" "not root, broken" "$lie"
-as="unshare -m sh -c 'mount -t tmpfs none /run; exec \"\$@\"' sh"
 container() { unshare -m sh -c 'mount -t tmpfs none /run; exec "$@"' sh "$@"; }
-as=container
+start container
 agree write "in a container that sees no /run of the host" "$fast" "$lie"
-as=
+start
 
-# --- nothing published, another disk under the number ---
+note "$(date +%T)" # --- nothing published, another disk under the number ---
 cp "$file" /tmp/published.json
 sed -i 's/"diskseq":[0-9]*/"diskseq":999999/' "$file"
-agree_json() { local names="python rust"; case $all in *go*) names+=" go" ;; esac; agree "$@"; }
-all=$names
+# What only those see who read the document.
+agree_json() { local only; only=$(tr ' ' '\n' <<<"$names" | grep -vx 'sh\|c'); only=${only//$'\n'/ }; agree "$@"; }
 agree_json write "a document of another disk" "$fast"
 sed 's/"format":1/"format":2/' /tmp/published.json >"$file"
 agree_json write "a document of another format" "$fast"
@@ -148,10 +147,10 @@ cp /tmp/old.json "/run/zerocap/$number.json"
 check_eq "$(json 'd["class"]' <"/run/zerocap/$number.json")" fast "and the old one's document is put back"
 agree_json write "a device replaced under its number" "$new"
 SH
-out=$("$VM" -n fast:40M:bus=virtio,fill=0,write_ms_per_mib=20 -n slow:32M:bus=virtio,fill=0,write_ms_per_mib=20,zero_ms_per_mib=20 \
+out=$("$VM" -n fast:100M:bus=virtio,fill=0,write_ms_per_mib=20 -n slow:80M:bus=virtio,fill=0,write_ms_per_mib=20,zero_ms_per_mib=20 \
     -n lie:32M:bus=virtio,fill=0,zero=lie,write_ms_per_mib=20 -n other:24M:bus=virtio,fill=0 -d none:24M:virtio,write-zeroes=off \
-    -m 768 -t 400 -o "$host" "$VM_TMP/script" 2>&1); rc=$?
+    -m 768 -t 900 -o "$host" "$VM_TMP/script" 2>&1); rc=$?
 printf '%s\n' "$out" | sed 's/^\(ok\|FAIL\)/      &/; /passed, .* failed/d'
 VM_PASSED=$((VM_PASSED + $(grep -c '^ok ' <<<"$out"))) VM_FAILED=$((VM_FAILED + $(grep -c '^FAIL ' <<<"$out")))
 [ $rc = 0 ] || [ $rc = 1 ] || fail "the guest ran (exit $rc)"
-check "the guest ran to its end" test "$(grep -c '^ok .*a device replaced under its number\|^FAIL .*a device replaced under its number' <<<"$out")" -gt 1
+check "the guest ran to its end" test "$(grep -c '^ok .*a device replaced under its number\|^FAIL .*a device replaced under its number' <<<"$out")" -ge 1
