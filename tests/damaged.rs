@@ -97,7 +97,7 @@ fn files_read(root: &Path, device: &str) -> BTreeSet<String> {
     let mut roots = roots(root);
     roots.system = Root::open(root).unwrap().noting();
     let device = target::named(&roots, device).unwrap();
-    assess::of(&roots, roots.port().as_mut(), &device, Depth::All, &mut |_| ());
+    assess::look_at(&roots, roots.port().as_mut(), &device, Depth::All, &mut |_| ());
     let path = |note: Note| match note {
         Note::Read(path, _) => root.join(path).canonicalize().ok(),
         _ => None,
@@ -152,7 +152,7 @@ fn answers(root: &Path, device: &str, what: &str) -> Value {
     let began = Instant::now();
     let roots = roots(root);
     let device = target::named(&roots, device).unwrap();
-    let picture = assess::of(&roots, roots.port().as_mut(), &device, Depth::All, &mut |_| ());
+    let picture = assess::look_at(&roots, roots.port().as_mut(), &device, Depth::All, &mut |_| ());
     let mut shown = Vec::new();
     let answer = assess::document::probe(&picture.facts, &picture.document);
     zerocap::output::probe::write(&mut shown, &answer, &picture.document).unwrap();

@@ -40,12 +40,18 @@ pub struct Picture {
 }
 
 /// Looks at one device. What went wrong beside the answer goes to `remark`.
-pub fn of(roots: &Roots, port: &mut dyn Port, device: &Device, depth: Depth, remark: &mut dyn FnMut(&str)) -> Picture {
+pub fn look_at(
+    roots: &Roots,
+    port: &mut dyn Port,
+    device: &Device,
+    depth: Depth,
+    remark: &mut dyn FnMut(&str),
+) -> Picture {
     let shared = |facts: &Facts| same_identity(roots, facts).is_ok_and(|names| !names.is_empty());
     among(roots, port, device, depth, &shared, remark)
 }
 
-/// As [`of`], for a caller that knows which identities are borne twice: `shared` answers from memory.
+/// As [`look_at`], for a caller that knows which identities are borne twice: `shared` answers from memory.
 pub fn among(
     roots: &Roots,
     port: &mut dyn Port,
@@ -58,7 +64,7 @@ pub fn among(
     look(&mut Look { roots, port, depth, shared, remark, model: &model, seen: BTreeMap::new() }, device)
 }
 
-/// As [`of`], at an event: the model entry of the device itself comes with the event, before udev's database has it.
+/// As [`look_at`], at an event: the model entry of the device itself comes with the event, before udev's database has it.
 pub fn at_event(
     roots: &Roots,
     port: &mut dyn Port,
@@ -141,7 +147,7 @@ impl Look<'_> {
             .collect();
         let event = matches!(self.depth, Depth::Event | Depth::Quiet);
         let (policy, problems) =
-            if event { policies::at_event(self.roots, &facts) } else { policies::of(self.roots, &facts) };
+            if event { policies::at_event(self.roots, &facts) } else { policies::resolve(self.roots, &facts) };
         problems.iter().for_each(|p| (self.remark)(p));
         let (measurement, unusable) = match measurements::load(self.roots, &facts) {
             Ok(kept) => (kept, None),

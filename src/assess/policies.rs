@@ -78,7 +78,7 @@ fn each(files: &Files) -> (Vec<(String, Vec<format::Rule>)>, Vec<String>) {
 }
 
 /// The policy of one device, and what was wrong.
-pub fn of(roots: &Roots, facts: &Facts) -> (Policy, Vec<String>) {
+pub fn resolve(roots: &Roots, facts: &Facts) -> (Policy, Vec<String>) {
     let (policy, _, problems) = traced(roots, facts);
     (policy, problems)
 }
@@ -132,7 +132,7 @@ fn remembered(roots: &Roots) -> LiveDurable {
     roots.volatile(roots.run().join("policy"), 0o644)
 }
 
-/// As [`of`], for an event: where there are many rules, what they came to is remembered in `/run/zerocap/policy` until a
+/// As [`resolve`], for an event: where there are many rules, what they came to is remembered in `/run/zerocap/policy` until a
 /// file of rules or a name of the device changes.
 pub fn at_event(roots: &Roots, facts: &Facts) -> (Policy, Vec<String>) {
     let rules = files(roots);
@@ -161,7 +161,7 @@ fn key(files: &Files, facts: &Facts) -> Option<(String, u64)> {
     let (mut lines, mut bytes) = (BTreeMap::new(), 0);
     for (dir, name) in &files.names {
         let path = files.dirs[*dir].shown(name);
-        let (stamp, size) = stamp::of(&path)?;
+        let (stamp, size) = stamp::take(&path)?;
         bytes += size;
         lines.insert(path.display().to_string(), stamp);
     }

@@ -12,7 +12,7 @@ use verdict_format::Document;
 
 /// Looks at a device anew and publishes what is seen.
 pub fn anew(roots: &Roots, device: &Device, remark: &mut dyn FnMut(&str)) -> Result<Document> {
-    let document = assess::of(roots, roots.port().as_mut(), device, Depth::Claims, remark).document;
+    let document = assess::look_at(roots, roots.port().as_mut(), device, Depth::Claims, remark).document;
     published::write(roots, device.devnum, &document)?;
     Ok(document)
 }

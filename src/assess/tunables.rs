@@ -53,7 +53,7 @@ pub fn update(roots: &Roots, facts: &Facts, change: impl FnOnce(&mut Record)) ->
 /// Tunables that hold a value which neither the kernel nor zerocap put there, a text each. A `zeroing_mode` of somebody else
 /// has a finding of its own, and the kernel takes it back at the next close.
 pub fn foreign(roots: &Roots, facts: &Facts) -> Vec<String> {
-    let differing = managed().filter(|row| !row.lost_on_events(facts) || facts.scsi().is_none()).filter_map(|row| {
+    let differing = managed().filter(|row| !row.is_volatile(facts) || facts.scsi().is_none()).filter_map(|row| {
         let (now, default) = (row.now(facts).known()?.clone(), row.kernel(facts)?);
         (now != default).then_some((row, now, default))
     });
@@ -71,7 +71,7 @@ pub fn plan(facts: &Facts, row: &Row, wanted: &str, record: &Record, event: bool
     let (now, default) = (row.now(facts), row.kernel(facts));
     let (now, default) = (now.known().map(String::as_str), default.as_deref());
     if event {
-        plan::at_event(now, default, wanted, record.last(row.name), row.lost_on_events(facts))
+        plan::at_event(now, default, wanted, record.last(row.name), row.is_volatile(facts))
     } else {
         plan::plan(now, default, wanted, record.last(row.name))
     }

@@ -1,6 +1,6 @@
 //! `zerocap measure`.
 
-use crate::cli::progress::Talk;
+use crate::cli::progress::ProgressLine;
 use crate::cli::terminal::print;
 use crate::error::{exit, Error, Result};
 use crate::jobs::measure::{self, Answer, Request};
@@ -86,9 +86,9 @@ impl Measure {
             deep: self.deep,
             interference: self.interference,
         };
-        let mut talk = Talk::new(self.verbose);
-        let answer = measure::run(roots, &request, &mut talk);
-        talk.end();
+        let mut line = ProgressLine::new(self.verbose);
+        let answer = measure::run(roots, &request, &mut line);
+        line.end();
         let answer = answer?;
         print(|out| match &answer {
             Answer::Planned(lines) if self.json => {

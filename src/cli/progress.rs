@@ -19,20 +19,20 @@ enum Manner {
 
 /// The listener of the command line.
 #[derive(Debug)]
-pub(super) struct Talk {
+pub(super) struct ProgressLine {
     manner: Manner,
     /// When the line was last written, if one stands there.
     shown: Option<Instant>,
 }
 
-impl Talk {
-    pub(super) fn new(verbose: bool) -> Talk {
+impl ProgressLine {
+    pub(super) fn new(verbose: bool) -> ProgressLine {
         let manner = match (verbose, std::io::stderr().is_terminal()) {
             (true, _) => Manner::Pairs,
             (false, true) => Manner::Line,
             (false, false) => Manner::Quiet,
         };
-        Talk { manner, shown: None }
+        ProgressLine { manner, shown: None }
     }
 
     /// Clears the line: what follows stands where it stood.
@@ -44,7 +44,7 @@ impl Talk {
     }
 }
 
-impl Listener for Talk {
+impl Listener for ProgressLine {
     fn remark(&mut self, text: &str) {
         self.end();
         remark(text);

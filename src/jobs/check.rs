@@ -164,7 +164,8 @@ fn path_answer(on: &OnPath, can: &Can, class: Class, devices: Vec<PathDevice>) -
 
 /// One device: what is published where the rest may not be asked, else looked at anew.
 pub(crate) fn document(roots: &Roots, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> Document {
-    answer::published(roots, device).unwrap_or_else(|| assess::of(roots, port, device, Depth::Claims, remark).document)
+    answer::published(roots, device)
+        .unwrap_or_else(|| assess::look_at(roots, port, device, Depth::Claims, remark).document)
 }
 
 fn look(roots: &Roots, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> One {

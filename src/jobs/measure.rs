@@ -38,7 +38,7 @@ pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Res
     let device = target::whole(roots, &request.device)?;
     let root = &roots.system;
     let facts = facts::gather(root, roots.port().as_mut(), &device, Depth::Claims);
-    let (policy, problems) = policies::of(roots, &facts);
+    let (policy, problems) = policies::resolve(roots, &facts);
     problems.iter().for_each(|p| listener.remark(p));
     refuse_by_policy(&facts, &policy)?;
     let name = intents::name(facts.names.identity.as_ref(), device.devnum);

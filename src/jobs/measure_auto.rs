@@ -36,7 +36,7 @@ fn scratch(policy: &Policy) -> Option<&str> {
 pub fn place(roots: &Roots, typed: &str) -> Result<ScratchSpec> {
     let device: Device = target::whole(roots, typed)?;
     let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
-    let (policy, _) = policies::of(roots, &facts);
+    let (policy, _) = policies::resolve(roots, &facts);
     let not_safe = |why: String| Error::NotSafe { device: device.node(), why };
     let scratch = scratch(&policy).ok_or_else(|| {
         not_safe("no policy says measure = \"auto\" and a scratch for it; see `zerocap policy test`".to_owned())

@@ -175,7 +175,7 @@ fn by_identity(roots: &Roots, text: &str) -> Result<(LiveDurable, String)> {
 /// Which file and line decided what for a device.
 pub fn test(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<Tested> {
     let device = target::named(roots, typed)?;
-    let picture = assess::of(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
+    let picture = assess::look_at(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
     let (_, applied, _) = policies::traced(roots, &picture.facts);
     Ok(Tested { applied, document: picture.document })
 }
@@ -202,7 +202,7 @@ pub fn models(roots: &Roots, typed: &[String], remark: &mut dyn FnMut(&str)) -> 
     let mut samples = Vec::new();
     for device in devices {
         let d: Device = device;
-        let document = assess::of(roots, roots.port().as_mut(), &d, Depth::Claims, remark).document;
+        let document = assess::look_at(roots, roots.port().as_mut(), &d, Depth::Claims, remark).document;
         let (Some(Basis::Measured), Some(measured)) = (document.basis, document.measured) else {
             if !typed.is_empty() {
                 remark(&format!("{}: its class does not rest on a test of it; measure it first", d.node()));

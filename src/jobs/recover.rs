@@ -220,7 +220,7 @@ fn conclude(roots: &Roots, name: &str, device: Option<&Device>, word: &Intent) -
         measurements::save(roots, &facts, &m)?;
     }
     // udev and other programs learn of it; nobody listens to a remark here.
-    let picture = assess::of(roots, port.as_mut(), &facts.device, Depth::Claims, &mut |_| {});
+    let picture = assess::look_at(roots, port.as_mut(), &facts.device, Depth::Claims, &mut |_| {});
     published::write(roots, facts.device.devnum, &picture.document)?;
     udev::send_change(&facts.device)?;
     crate::assess::publish::tell(roots, &facts.device, &mut |_| {});

@@ -59,7 +59,7 @@ pub fn show(
         let held = held(roots, &device);
         let mut port = roots.port();
         let depth = if held.is_some() { Depth::Quiet } else { Depth::Claims };
-        let picture = assess::of(roots, port.as_mut(), &device, depth, remark);
+        let picture = assess::look_at(roots, port.as_mut(), &device, depth, remark);
         lines.extend(of_device(roots, &picture, held.as_deref()));
     }
     Ok((lines, errors))

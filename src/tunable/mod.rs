@@ -32,9 +32,9 @@ pub struct Row {
     /// What the kernel would have it be, where that is known.
     kernel: fn(&Facts) -> Option<String>,
     /// What is to be written for a value, or why it must not be.
-    spelled: fn(&Facts, &str) -> Result<String, String>,
+    encode: fn(&Facts, &str) -> Result<String, String>,
     /// Whether the kernel loses it without the device going, so that every event looks after it.
-    lost: fn(&Facts) -> bool,
+    volatile: fn(&Facts) -> bool,
 }
 
 impl std::fmt::Debug for Row {
@@ -65,13 +65,13 @@ impl Row {
     }
 
     /// What is to be written so that it becomes this value, or why it must not be written.
-    pub fn spelled(&self, facts: &Facts, value: &str) -> Result<String, String> {
-        (self.spelled)(facts, value)
+    pub fn encode(&self, facts: &Facts, value: &str) -> Result<String, String> {
+        (self.encode)(facts, value)
     }
 
     /// Whether the kernel loses it on events that leave the device where it is.
-    pub fn lost_on_events(&self, facts: &Facts) -> bool {
-        (self.lost)(facts)
+    pub fn is_volatile(&self, facts: &Facts) -> bool {
+        (self.volatile)(facts)
     }
 
     /// The path below this device's directory; `None` where the device cannot have it.

@@ -22,8 +22,8 @@ pub const ROWS: &[Row] = &[
         now: |f| number(&f.queue.unmap),
         // The kernel itself clears it when it withdraws the offload (fieldguide 1.4 b).
         kernel: |f| if wedged(f) { f.queue.unmap.get() } else { f.queue.unmap_hw.get() }.map(|n| n.to_string()),
-        spelled: knob,
-        lost: |f| f.device.kind.is_stack(),
+        encode: knob,
+        volatile: |f| f.device.kind.is_stack(),
     },
     Row {
         name: "zeroing_mode",
@@ -36,8 +36,8 @@ pub const ROWS: &[Row] = &[
         put_back: "yes",
         now: |f| f.scsi().map_or(Fact::ABSENT, |s| s.zeroing_mode.clone()),
         kernel: |f| f.kernel_zeroing_mode().map(str::to_owned),
-        spelled: |f, value| mode_refused(f, value).map_or_else(|| Ok(value.to_owned()), Err),
-        lost: |_| true,
+        encode: |f, value| mode_refused(f, value).map_or_else(|| Ok(value.to_owned()), Err),
+        volatile: |_| true,
     },
     Row {
         name: "discard_max_bytes",
@@ -50,8 +50,8 @@ pub const ROWS: &[Row] = &[
         put_back: "after a 0: no (Linux 6.12 and later)",
         now: |f| number(&f.queue.discard_max),
         kernel: |f| f.queue.discard_max_hw.get().map(|n| n.to_string()),
-        spelled: |_, _| Err(NOT_SET.to_owned()),
-        lost: |_| false,
+        encode: |_, _| Err(NOT_SET.to_owned()),
+        volatile: |_| false,
     },
     Row {
         name: "provisioning_mode",
@@ -64,8 +64,8 @@ pub const ROWS: &[Row] = &[
         put_back: "yes",
         now: |f| f.scsi().map_or(Fact::ABSENT, |s| s.provisioning_mode.clone()),
         kernel: |f| f.scsi().and_then(scsi::Scsi::provisioning_of_choice).map(str::to_owned),
-        spelled: |_, _| Err(NOT_SET.to_owned()),
-        lost: |_| true,
+        encode: |_, _| Err(NOT_SET.to_owned()),
+        volatile: |_| true,
     },
     Row {
         name: "max_write_same_blocks",
@@ -78,8 +78,8 @@ pub const ROWS: &[Row] = &[
         put_back: "yes",
         now: |f| f.scsi().map_or(Fact::ABSENT, |s| number(&s.max_write_same_blocks)),
         kernel: |_| None,
-        spelled: |_, _| Err(NOT_SET.to_owned()),
-        lost: |_| true,
+        encode: |_, _| Err(NOT_SET.to_owned()),
+        volatile: |_| true,
     },
 ];
 
@@ -111,12 +111,12 @@ mod tests {
         let knob = row("write_zeroes_unmap_max_bytes").unwrap();
         let with = |hw: &str| facts("sda", &[("sys/block/sda/queue/write_zeroes_unmap_max_hw_bytes", hw)], &[]);
         let four_gib = with("34359734272");
-        assert_eq!(knob.spelled(&four_gib, "34359734272"), Ok("4294963200".to_owned()), "modulo 4 GiB");
-        assert_eq!(knob.spelled(&four_gib, "4294963200"), Ok("4294963200".to_owned()));
-        assert_eq!(knob.spelled(&four_gib, "0"), Ok("0".to_owned()));
-        assert!(knob.spelled(&four_gib, "512").is_err(), "a value between is EINVAL");
-        assert!(knob.spelled(&with("8589934592"), "8589934592").unwrap_err().contains("no value but 0"));
-        assert!(knob.spelled(&facts("sda", &[], &[]), "0").is_err(), "without the file there is nothing to write");
+        assert_eq!(knob.encode(&four_gib, "34359734272"), Ok("4294963200".to_owned()), "modulo 4 GiB");
+        assert_eq!(knob.encode(&four_gib, "4294963200"), Ok("4294963200".to_owned()));
+        assert_eq!(knob.encode(&four_gib, "0"), Ok("0".to_owned()));
+        assert!(knob.encode(&four_gib, "512").is_err(), "a value between is EINVAL");
+        assert!(knob.encode(&with("8589934592"), "8589934592").unwrap_err().contains("no value but 0"));
+        assert!(knob.encode(&facts("sda", &[], &[]), "0").is_err(), "without the file there is nothing to write");
     }
 
     #[test]
@@ -134,10 +134,10 @@ mod tests {
                 &[],
             )
         };
-        assert!(mode.spelled(&with("0\n"), "writesame_16_unmap").unwrap_err().contains("LBPME"));
-        assert_eq!(mode.spelled(&with("1\n"), "writesame_16_unmap"), Ok("writesame_16_unmap".to_owned()));
-        assert_eq!(mode.spelled(&with("0\n"), "write"), Ok("write".to_owned()));
-        assert!(mode.spelled(&with("1\n"), "sanitize").is_err());
+        assert!(mode.encode(&with("0\n"), "writesame_16_unmap").unwrap_err().contains("LBPME"));
+        assert_eq!(mode.encode(&with("1\n"), "writesame_16_unmap"), Ok("writesame_16_unmap".to_owned()));
+        assert_eq!(mode.encode(&with("0\n"), "write"), Ok("write".to_owned()));
+        assert!(mode.encode(&with("1\n"), "sanitize").is_err());
         assert_eq!(mode.file(&with("1\n")).unwrap(), "device/scsi_disk/0:0:0:0/zeroing_mode");
         assert_eq!(mode.kernel(&with("0\n")).as_deref(), Some("writesame"), "sd does not look at LBPRZ then");
         assert_eq!(mode.kernel(&with("1\n")).as_deref(), None, "LBPRZ is not known");
@@ -147,7 +147,7 @@ mod tests {
     fn what_is_shown_only_is_never_spelled() {
         let f = facts("sda", &[], &[]);
         for row in super::ROWS.iter().filter(|r| !r.managed) {
-            assert!(row.spelled(&f, "0").is_err(), "{}", row.name);
+            assert!(row.encode(&f, "0").is_err(), "{}", row.name);
         }
     }
 }

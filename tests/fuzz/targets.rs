@@ -364,7 +364,7 @@ fn machine(data: &[u8]) {
 fn look(dir: &Path, name: &str) {
     let Ok(roots) = Roots::new(Some(dir), None) else { return };
     let device = devices::device(&roots.system, name);
-    let picture = assess::of(&roots, roots.port().as_mut(), &device, Depth::All, &mut |text| printable(text));
+    let picture = assess::look_at(&roots, roots.port().as_mut(), &device, Depth::All, &mut |text| printable(text));
     let facts: &Facts = &picture.facts;
     check(&facts.readings);
     let json = picture.document.json();

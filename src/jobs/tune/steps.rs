@@ -80,7 +80,7 @@ pub fn apply(
             tell("queue", Outcome::Left(why));
             continue;
         }
-        let mut picture = assess::of(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
+        let mut picture = assess::look_at(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
         if wedged(&picture.facts) {
             let mends = rescan && device.kind == Kind::Scsi;
             if !mends || dry_run {
@@ -92,7 +92,7 @@ pub fn apply(
                 continue;
             }
             tell(RESCAN, rescanned(roots, &device));
-            picture = assess::of(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
+            picture = assess::look_at(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
         }
         let record = tunables::read(roots, &picture.facts);
         for row in managed() {
@@ -122,7 +122,7 @@ fn one(roots: &Roots, picture: &Picture, row: &Row, record: &Record, dry: bool) 
                 want.wanted, want.why
             ))
         }
-        Plan::Write => match row.spelled(facts, &want.wanted) {
+        Plan::Write => match row.encode(facts, &want.wanted) {
             Err(why) => Outcome::Failed(format!("{} is not written: {why}", want.wanted)),
             Ok(value) if dry => Outcome::Would(now, value, want.why.clone()),
             Ok(value) => {
@@ -142,7 +142,7 @@ fn one(roots: &Roots, picture: &Picture, row: &Row, record: &Record, dry: bool) 
 fn refused(picture: &Picture, row: &Row) -> Option<(String, Outcome)> {
     let wished = wished_mode(&picture.policy, picture.verdict.measurement.as_ref()).filter(|_| row.name == MODE);
     let (mode, whose) = wished?;
-    let why = row.spelled(&picture.facts, mode).err()?;
+    let why = row.encode(&picture.facts, mode).err()?;
     Some((row.file(&picture.facts)?, Outcome::Left(format!("{mode} ({whose}) is not written: {why}"))))
 }
 
@@ -182,7 +182,7 @@ pub fn reset(roots: &Roots, typed: &[String], each: &mut dyn FnMut(Step)) -> Res
                 tell(&path, Outcome::Left(format!("set-by-admin: it is {now}, zerocap wrote {}", last.wrote)));
                 continue;
             }
-            let outcome = match row.spelled(&facts, &last.found) {
+            let outcome = match row.encode(&facts, &last.found) {
                 Err(why) => Outcome::Failed(format!("{} was found and cannot be put back: {why}", last.found)),
                 Ok(value) => match tunables::update(roots, &facts, keep) {
                     Err(e) => Outcome::Failed(e.to_string()),

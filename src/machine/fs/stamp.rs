@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Device, inode, size and both times of a file: another text gives another stamp, however it was written. `None` where it
 /// is no regular file.
-pub fn of(path: &Path) -> Option<(String, u64)> {
+pub fn take(path: &Path) -> Option<(String, u64)> {
     let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
     let stamp = format!("{}:{} {} {times:?}", meta.dev(), meta.ino(), meta.size());
@@ -20,13 +20,13 @@ mod tests {
     fn another_text_is_another_stamp() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");
-        assert_eq!(of(&path), None);
-        assert_eq!(of(dir.path()), None);
+        assert_eq!(take(&path), None);
+        assert_eq!(take(dir.path()), None);
         std::fs::write(&path, "one").unwrap();
-        let one = of(&path).unwrap();
-        assert_eq!((of(&path).unwrap(), one.1), (one.clone(), 3));
+        let one = take(&path).unwrap();
+        assert_eq!((take(&path).unwrap(), one.1), (one.clone(), 3));
         std::fs::rename(&path, dir.path().join("y")).unwrap();
         std::fs::write(&path, "two").unwrap();
-        assert_ne!(of(&path).unwrap().0, one.0);
+        assert_ne!(take(&path).unwrap().0, one.0);
     }
 }
