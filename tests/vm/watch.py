@@ -1,10 +1,11 @@
 # Ends a guest that makes no progress. Progress is what the guest prints, what its kernel prints, and what its disks do: a
-# busy machine makes all of this slower and stops none of it, so the limit does not depend on how busy the machine is.
+# busy machine makes all of this slower and stops none of it. Seconds in which it is busy count as the part that the guest can
+# have had of them, by /proc/pressure, and a tenth at least.
 # Meanwhile it keeps /host/.pressure up to date, which tells a failing check how busy that was.
 #
 #   watch.py PID QUIET TOTAL RUNDIR HOSTDIR
 #
-# PID is QEMU's. After QUIET seconds without progress, or TOTAL seconds in all, why it is ended is written to RUNDIR/hung.
+# PID is QEMU's. After QUIET such seconds without progress, or TOTAL seconds in all, why it is ended is written to RUNDIR/hung.
 import json
 import os
 import signal
@@ -53,6 +54,16 @@ class Monitor:
             return None
 
 
+def share():
+    """Which part of the last seconds a process can have had of the processors."""
+    try:
+        with open("/proc/pressure/cpu") as f:
+            waited = float(f.readline().split()[1].removeprefix("avg10="))
+        return max(0.1, 1 - waited / 100)
+    except (OSError, ValueError, IndexError):
+        return 1.0  # a kernel that does not tell
+
+
 def pressure():
     """One line: of the last 10 and 60 seconds the share in which some process waited for that, in per cent."""
     words = []
@@ -82,20 +93,23 @@ def end(why):
 
 
 monitor = Monitor()
-begin = last = time.monotonic()
+silent = spent = 0.0
+last = time.monotonic()
 before = None
 disks = []
 while os.path.exists(f"/proc/{pid}"):
     disks = monitor.disks() or disks
     state = (size(os.path.join(run, "out")), size(os.path.join(run, "console")), disks)
     now = time.monotonic()
+    had, last = (now - last) * share(), now
+    silent, spent = silent + had, spent + had
     if state != before:
-        before, last = state, now
-    if now - last > quiet:
-        end(f"no progress for {quiet} s: it printed nothing, and its disks did nothing")
+        before, silent = state, 0.0
+    if silent > quiet:
+        end(f"no progress for {quiet} s (more on a busy machine): it printed nothing, and its disks did nothing")
         break
-    if now - begin > total:
-        end(f"no result within {total} s in all, although it still made progress")
+    if spent > total:
+        end(f"no result within {total} s in all (more on a busy machine), although it still made progress")
         break
     pressure()
     time.sleep(EVERY)
