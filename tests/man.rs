@@ -119,7 +119,7 @@ fn every_option_that_a_page_names_exists() {
     command.build();
     let own = command.get_subcommands().flat_map(options_of).chain(options_of(&command));
     // Of udevadm, stat, readlink, sed, the shell and cc, in the examples.
-    let others = ["--name", "--query", "-L", "-c", "-e", "-f", "-lsystemd", "-n"].map(str::to_owned);
+    let others = ["--name", "--query", "-L", "-c", "-e", "-f", "-lsystemd", "-n", "-r"].map(str::to_owned);
     let all: BTreeSet<String> = own.chain(others).collect();
     for page in [MAIN, VERDICT, POLICY] {
         let named = options(&plain(page));
@@ -174,7 +174,7 @@ fn every_finding_stands_under_its_severity() {
 
 #[test]
 fn every_property_is_documented_and_no_other() {
-    let json = r#"{"format":1,"device":{"name":"sda","node":"/dev/sda","kind":"scsi","members":[]},
+    let json = r#"{"format":1,"device":{"name":"sda","node":"/dev/sda","diskseq":7,"kind":"scsi","members":[]},
         "class":"fast","basis":"measured","expected":"fast","reason":"","method":"punch-hole","zeroes_verified":true,
         "zero_bytes_per_second":2,"write_bytes_per_second":1,"overwrite_after_zero_bytes_per_second":1,
         "speedup":null,"methods":[],"hints":{"alignment_bytes":1,"chunk_bytes":1,"break_even_bytes":1},"data_write_bytes_per_second":1,"claims":[],

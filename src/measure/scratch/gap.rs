@@ -10,6 +10,7 @@ use super::Asked;
 use crate::error::Result;
 use crate::machine::block::devices::Partition;
 use crate::measure::partition_table::Table;
+use crate::measure::plan::GUARD;
 use crate::measure::trial::{SEGMENT, SEGMENTS};
 use crate::units::{human_bytes, MIB};
 
@@ -56,6 +57,11 @@ pub(super) fn find(
         .refuse("every gap between its partitions holds data that no table claims; name OFFSET+LENGTH if it is scratch")
 }
 
+/// The least that a test can use: segments of one unit each, and at either end a guard and a block of the witness.
+fn least(unit: u64) -> u64 {
+    SEGMENTS * unit + 2 * (GUARD.max(unit) + unit)
+}
+
 /// What nothing lays claim to between the margins, as first byte and byte after the last.
 fn free(size: u64, mut taken: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     let end = size.saturating_sub(MARGIN);
@@ -75,14 +81,14 @@ fn free(size: u64, mut taken: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 /// The part of each gap that a test would use, as first byte and length; the largest gap first.
 fn usable(gaps: Vec<(u64, u64)>, unit: u64, most: u64) -> Vec<(u64, u64)> {
     let step = MIB.next_multiple_of(unit);
-    let wanted = (SEGMENTS * SEGMENT.next_multiple_of(unit)).min(most / unit * unit);
+    let wanted = (SEGMENTS * SEGMENT.next_multiple_of(unit)).max(least(unit)).min(most / unit * unit);
     let mut found: Vec<(u64, u64, u64)> = gaps
         .into_iter()
         .filter_map(|(first, after)| {
             let start = first.checked_next_multiple_of(step)?;
             let room = after.checked_sub(start)? / unit * unit;
             let length = wanted.min(room);
-            (length >= SEGMENTS * unit).then_some((room, start, length))
+            (length >= least(unit)).then_some((room, start, length))
         })
         .collect();
     found.sort_by_key(|(room, start, _)| (std::cmp::Reverse(*room), *start));
@@ -103,7 +109,7 @@ mod tests {
         assert_eq!(gaps, [(100 * MIB, 300 * MIB), (400 * MIB, GIB - MARGIN)]);
         assert_eq!(usable(gaps.clone(), 4096, u64::MAX), [(400 * MIB, 64 * MIB), (100 * MIB, 64 * MIB)]);
         assert_eq!(usable(gaps.clone(), 4096, 10 * MIB)[0], (400 * MIB, 10 * MIB));
-        assert_eq!(usable(gaps, 64 * MIB, u64::MAX), [(448 * MIB, 256 * MIB)]);
+        assert_eq!(usable(gaps, 64 * MIB, u64::MAX), [(448 * MIB, 512 * MIB)]);
         assert!(free(2 * MARGIN, Vec::new()).is_empty());
         assert!(free(MIB, Vec::new()).is_empty());
     }
@@ -118,7 +124,7 @@ mod tests {
             let taken: Vec<(u64, u64)> = taken.into_iter().map(|(start, n)| (start, start + n)).collect();
             for (start, length) in usable(free(size, taken.clone()), unit, u64::MAX) {
                 prop_assert!(start >= MARGIN && start + length + MARGIN <= size);
-                prop_assert!(start % unit == 0 && length >= SEGMENTS * unit);
+                prop_assert!(start % unit == 0 && length >= least(unit));
                 for (first, after) in &taken {
                     prop_assert!(start + length <= *first || start >= *after || first == after);
                 }

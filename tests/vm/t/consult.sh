@@ -1,5 +1,6 @@
 #!/bin/bash
 # host-driver
+# ring: long
 # The five clients of zerocap-verdict(5) (shell, Python, C, Rust, Go), built here from the text that the page shows, run in a
 # guest on one matrix of devices and states, and decide alike everywhere.
 . "$VM_LIB"
