@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
 use crate::facts::{self, Depth, Facts};
 use crate::jobs::target;
-use crate::machine::block::hold::{Hold, LiveHold};
+use crate::machine::block::hold::{Hold, LiveHold, Opened};
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::child::ChildPort;
@@ -49,35 +49,58 @@ pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Res
                 "--tune tries a device's modes: name a scratch on the device, not a directory".to_owned(),
             ));
         }
-        return directory::run(roots, request, &facts, &name, &located, &mut intents, listener);
+        let answer = directory::run(roots, request, &facts, &name, &located, &mut intents, listener);
+        intents.release(&name);
+        return answer;
     }
     // From here on a signal does not end the process: there may be a partition, then content, to put back.
     let interrupt = Interrupt::watch().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
     let mut hold = LiveHold::default();
     let opened = protocol::begin(&mut hold, &mut intents, &device.node(), &name)?;
-    let known = known(roots, &facts, request.thin_ok)?;
-    let mut ledger = ledger(roots);
-    let ledger: Option<&mut dyn Durable> = if request.dry_run { None } else { Some(&mut ledger) };
-    let mut asked = Asked { root, hold: &mut hold, opened };
-    let proof = scratch::prove(&mut asked, &device, &request.place, &known, ledger)?;
-    let planned = plan::of(roots, request, &facts, &policy, &proof);
-    let tested = planned.and_then(|intended| match intended {
-        intended if request.dry_run => Ok(Some(Answer::Planned(plan::lines(request, &proof, &intended)))),
-        Intended::Test(prepared) => {
-            let on = Tested { roots, facts: &facts, name: &name, proof: &proof, prepared: &prepared };
-            run_test(&on, request, &mut hold, &mut intents, &interrupt, listener).map(|()| None)
-        }
-        Intended::TooCoarse(why) => {
-            untested::answer(roots, &facts, &proof, &why, listener).map(Answer::Verdict).map(Some)
-        }
-    });
-    drop_partition(roots, &mut hold, &proof, &mut |text| listener.remark(text));
+    let mut held = Held { hold: &mut hold, intents: &mut intents, interrupt: &interrupt };
+    let tested = with_lock(roots, request, (&facts, &policy, &name), opened, &mut held, listener);
     hold.unlock();
     intents.release(&name);
     match tested? {
         Some(answer) => Ok(answer),
         None => published(roots, &facts, listener),
     }
+}
+
+/// What is held while the disk is locked.
+struct Held<'a> {
+    hold: &'a mut LiveHold,
+    intents: &'a mut Intents,
+    interrupt: &'a Interrupt,
+}
+
+/// Proof, plan and test, with the disk locked and the test's name held; `None` where the verdict is to be looked up.
+fn with_lock(
+    roots: &Roots,
+    request: &Request,
+    (facts, policy, name): (&Facts, &Policy, &str),
+    opened: Opened,
+    held: &mut Held<'_>,
+    listener: &mut dyn Listener,
+) -> Result<Option<Answer>> {
+    let known = known(roots, facts, request.thin_ok)?;
+    let mut ledger = ledger(roots);
+    let ledger: Option<&mut dyn Durable> = if request.dry_run { None } else { Some(&mut ledger) };
+    let mut asked = Asked { root: &roots.system, hold: held.hold, opened };
+    let proof = scratch::prove(&mut asked, &facts.device, &request.place, &known, ledger)?;
+    let planned = plan::of(roots, request, facts, policy, &proof);
+    let tested = planned.and_then(|intended| match intended {
+        intended if request.dry_run => Ok(Some(Answer::Planned(plan::lines(request, &proof, &intended)))),
+        Intended::Test(prepared) => {
+            let on = Tested { roots, facts, name, proof: &proof, prepared: &prepared };
+            run_test(&on, request, held.hold, held.intents, held.interrupt, listener).map(|()| None)
+        }
+        Intended::TooCoarse(why) => {
+            untested::answer(roots, facts, &proof, &why, listener).map(Answer::Verdict).map(Some)
+        }
+    });
+    drop_partition(roots, held.hold, &proof, &mut |text| listener.remark(text));
+    tested
 }
 
 /// What a test works on, and with.

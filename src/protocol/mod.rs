@@ -114,7 +114,11 @@ pub fn begin(hold: &mut dyn Hold, intents: &mut Intents, node: &str, name: &str)
         return Err(not_safe("another program holds its lock (flock); wait for that program or end it".to_owned()));
     };
     intents.hold(name)?;
-    match intents.of(name)? {
+    let earlier = intents.of(name);
+    if !matches!(earlier, Ok(None)) {
+        intents.release(name);
+    }
+    match earlier? {
         None => Ok(opened),
         Some(earlier) => {
             let call = earlier.left_behind.map_or_else(String::new, |pid| format!(" (a call of it is pid {pid})"));
