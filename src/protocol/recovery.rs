@@ -94,11 +94,11 @@ fn held(
             };
             match at.medium(devices).map_err(kept)? {
                 Medium::AsBefore(device) => (device, "the content was as before".to_owned()),
-                Medium::Unwritten(device) => (
-                    device,
-                    "the test was cut off before it wrote anything; what differs is somebody else's".to_owned(),
-                ),
                 Medium::Written(device) => {
+                    if let Some(word) = &word {
+                        let restoring = Intent { phase: Phase::Restoring, ..word.clone() };
+                        machine.intents.write(name, device.devnum, &restoring)?;
+                    }
                     let report = at.back(&device, ledger)?;
                     if !report.is_whole() {
                         return Err(kept(remains(&report, &journal.header)));
@@ -173,8 +173,6 @@ pub fn same_boot(root: &Root, word: &Intent) -> bool {
 enum Medium {
     /// The device of that name holds it already, and no witness.
     AsBefore(Device),
-    /// No witness came to be written, so nothing else was.
-    Unwritten(Device),
     /// The device bears the witness.
     Written(Device),
 }
@@ -235,12 +233,9 @@ impl Work<'_> {
         match difference {
             // A block of its pattern is as good a proof as the witness: nobody else has such a thing.
             _ if ours => Ok(Medium::Written(device.clone())),
-            None => Ok(Medium::AsBefore(device.clone())),
-            // The witness is written by force before anything else.
-            Some(_) if self.word.is_some_and(|w| w.phase == Phase::Journalled) => {
-                Ok(Medium::Unwritten(device.clone()))
-            }
-            Some(_) => Err(format!(
+            // While the test writes its medium bears the witness: one that holds the old content without it is a copy.
+            None if self.word.is_some_and(|w| w.phase != Phase::Writing) => Ok(Medium::AsBefore(device.clone())),
+            _ => Err(format!(
                 "{absent}; {} bears the name of it and nothing of the test: it is another medium, or somebody has written over \
                  all of the range since",
                 device.node()

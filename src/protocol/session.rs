@@ -257,7 +257,8 @@ impl<'a, 'm> Session<'a, 'm> {
 
     fn put_back(&mut self, outcome: &Outcome) -> Result<()> {
         let again = "run `zerocap recover` once the device answers again";
-        self.announce(Phase::Restoring)?;
+        // The content comes first: recovery does the same in both phases, so a word that cannot be written ends nothing.
+        let _ = self.announce(Phase::Restoring);
         let lost = |error: &ActError| matches!(error, ActError::PortLost(_) | ActError::Closed);
         if matches!(&outcome.end, End::Failed(_, error) if lost(error)) {
             self.reopen(again)?;

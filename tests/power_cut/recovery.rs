@@ -139,6 +139,22 @@ fn identity_alone_moves_nothing_and_the_witness_finds_the_medium() {
 }
 
 #[test]
+fn a_copy_from_before_the_test_does_not_end_the_journal_of_the_medium() {
+    let mut s = cut_while_writing(8);
+    let (device, journal) = state(&s);
+    // The medium is gone, and a copy made before the test bears its name and its old content.
+    s.as_disk = None;
+    let copy = Shared::new(SimulatedPort::new(Model::steady(1, 1), s.before.clone(), 1));
+    s.others = vec![(disk::NAME.to_owned(), copy)];
+    let said = recovered(&mut s).unwrap_err();
+    assert!(said.contains("not present"), "{said}");
+    all_is_kept(&s, &device, &journal);
+    s.as_disk = Some(TWIN.to_owned());
+    recovered(&mut s).unwrap();
+    assert!(s.is_as_before());
+}
+
+#[test]
 fn of_two_media_with_one_witness_neither_is_touched() {
     let mut s = cut_while_writing(5);
     let (device, journal) = state(&s);
