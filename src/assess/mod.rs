@@ -14,10 +14,10 @@ use crate::machine::block::stack::DEEPEST;
 use crate::machine::port::Port;
 use crate::machine::Roots;
 use crate::policy::Policy;
-use crate::store::intents::{self, Intents};
+use crate::store::intents::{self, Intents, Phase};
 use crate::store::measurements;
 use crate::store::model_entries;
-use crate::verdict::context::{Context, ModelEntry};
+use crate::verdict::context::{Context, CutOff, ModelEntry};
 use crate::verdict::member::{self, MemberView};
 use crate::verdict::{decide, Verdict};
 use std::collections::BTreeMap;
@@ -139,6 +139,7 @@ impl Look<'_> {
                 class: d.verdict.class,
                 reason: &d.verdict.reason,
                 figures: d.verdict.figures,
+                findings: &d.verdict.findings,
                 expected: d.verdict.expected,
                 knob_off: d.verdict.knob_off(),
                 rotating: d.rotating,
@@ -171,16 +172,23 @@ impl Look<'_> {
 }
 
 /// What an intent of another boot, not cleared up yet, says; or why it cannot be known whether there is one.
-fn interrupted(roots: &Roots, facts: &Facts) -> Option<String> {
+fn interrupted(roots: &Roots, facts: &Facts) -> Option<CutOff> {
     let name = intents::name(facts.names.identity.as_ref(), facts.device.devnum);
     let word = match Intents::live(roots).of(&name) {
         Ok(word) => word?,
         // Intents are root's alone; whoever else asks is answered by what is published.
         Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => return None,
-        Err(e) => return Some(format!("whether a test was cut off is not known: {e}")),
+        Err(e) => {
+            let text = format!("whether a test was cut off is not known: {e}");
+            return Some(CutOff { text, while_zeroing: true });
+        }
     };
     let now = crate::machine::clock::boot_id(&roots.system);
-    (word.boot_id != now).then(|| format!("the test of {} was cut off; run `zerocap recover`", word.at))
+    (word.boot_id != now).then(|| CutOff {
+        text: format!("the test of {} was cut off; run `zerocap recover`", word.at),
+        // Each segment is named before it is zeroed: where none is, no zeroing was in flight.
+        while_zeroing: word.phase == Phase::Writing && !word.zeroed.is_empty(),
+    })
 }
 
 /// The other present devices that bear the identity of this one. Hidden multipath paths are the head's own.

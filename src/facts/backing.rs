@@ -18,13 +18,16 @@ pub struct Backing {
     pub disks: Fact<Vec<String>>,
 }
 
-/// Looks up `loop/backing_file`.
+/// What `loop/backing_file` says where it is the node of a block device: the kernel shows it by its own name.
+pub fn on_a_device(root: &Root, file: &str) -> Option<Backing> {
+    let node = file.strip_prefix("/dev/")?;
+    let disk = devices::resolve_name(root, &node.replace('/', "!"))?;
+    Some(Backing { says: "a block device".to_owned(), disks: Fact::Known(vec![disk.name]) })
+}
+
+/// Looks up `loop/backing_file`, the path of a file.
 pub fn look_up(root: &Root, file: &str) -> Backing {
     let name = file.strip_suffix(DELETED).unwrap_or(file);
-    let node = name.strip_prefix("/dev/").and_then(|node| devices::resolve_name(root, &node.replace('/', "!")));
-    if let Some(disk) = node {
-        return Backing { says: "a block device".to_owned(), disks: Fact::Known(vec![disk.name]) };
-    }
     let (mount, place) = location::of_file(root, name);
     let Some(mount) = mount else {
         let why = if let Place::Unknown(why) = place { why } else { String::new() };

@@ -1,6 +1,7 @@
 //! What device and kernel claim about zeroing, asked over the facts of every bus: each question has its one home here or with
 //! its bus. Judges nothing: a claim never makes a class.
 
+use crate::device::Kind;
 use crate::fact::Why;
 use crate::facts::queue::UINT_MAX_SECTORS;
 use crate::facts::{scsi, Bus, Facts};
@@ -9,6 +10,13 @@ use crate::facts::{scsi, Bus, Facts};
 pub const KERNEL_WITH_DEAC: (u32, u32) = (6, 2);
 
 impl Facts {
+    /// Whether the device stands on others that the kernel hands its requests to: dm, md and their like, and a loop on a
+    /// block device, which is a stack of one member.
+    pub fn is_stack(&self) -> bool {
+        let on_a_device = self.device.kind == Kind::Loop && self.stack.passes_zeroing.known().is_some();
+        self.device.kind.is_stack() || on_a_device
+    }
+
     /// Whether the kernel has no hardware unmap limit (before 6.17); a limit that could not be read is not missing.
     pub fn lacks_unmap_limit(&self) -> bool {
         matches!(self.queue.unmap_hw.why(), Some(Why::Absent))
@@ -22,6 +30,29 @@ impl Facts {
             Bus::Scsi(s) => s.claims_zeroing_by_unmap(),
             Bus::Other => None,
         }
+    }
+
+    /// Whether what the driver sends for a zeroing request that may unmap does unmap, as far as it is known. The kernel's own
+    /// limit is asked before its release: a distribution's kernel may be ahead of its number.
+    pub fn sends_unmap(&self) -> Option<bool> {
+        let hw = self.queue.unmap_hw.get().map(|hw| hw > 0);
+        match &self.bus {
+            Bus::Nvme(_) if self.deallocate_zeroes() => Some(true),
+            Bus::Nvme(_) if self.kernel_sends_no_deac() => Some(false),
+            Bus::Nvme(n) => hw.or_else(|| n.zeroes_by_deac().filter(|_| self.lacks_unmap_limit())),
+            // No limit follows the mode: what sd sends now comes before what it could send (fieldguide 4.4).
+            Bus::Scsi(s) => match s.zeroing_mode.known().map(String::as_str) {
+                Some("write" | "writesame") => Some(false),
+                _ => hw.or_else(|| s.claims_zeroing_by_unmap().filter(|_| self.lacks_unmap_limit())),
+            },
+            Bus::Other => hw,
+        }
+    }
+
+    /// Whether the kernel is one that sends Write Zeroes without DEAC whatever the controller takes.
+    pub fn kernel_sends_no_deac(&self) -> bool {
+        let old = self.kernel_version().is_some_and(|version| version < KERNEL_WITH_DEAC);
+        self.nvme().is_some() && self.lacks_unmap_limit() && old
     }
 
     /// Whether the kernel's quirk DEALLOCATE_ZEROES holds, so that Write Zeroes is sent as DSM: the quirk by name, or the

@@ -55,15 +55,17 @@ pub fn gather(root: &Root, device: &Device, queue: &Queue, depth: Depth, reading
         Kind::Md => text("md/level").or(|| property(root, device, "MD_LEVEL", depth)),
         _ => Fact::NOT_ASKED,
     };
-    let passes_zeroing = passes(device.kind, &target, &queue.write_zeroes_max);
     let backing_file = if device.kind == Kind::Loop { text("loop/backing_file") } else { Fact::NOT_ASKED };
     let shown = members.as_ref().map(|m| m.join(" "));
-    let path = if device.kind == Kind::Loop && !depth.lean() {
-        root.text(&device.attr("loop/backing_file"))
-    } else {
-        Fact::NOT_ASKED
+    let path = if device.kind == Kind::Loop { root.text(&device.attr("loop/backing_file")) } else { Fact::NOT_ASKED };
+    // A device behind a loop is known by its name; what a file lies on takes the mount table, which an event does not read.
+    let on_a_device = path.known().and_then(|file| backing::on_a_device(root, file));
+    let passes_zeroing = match &on_a_device {
+        Some(_) => queue.write_zeroes_max.as_ref().map(|limit| *limit > 0).or(|| Fact::Known(true)),
+        None => passes(device.kind, &target, &queue.write_zeroes_max),
     };
-    let backing = path.known().map(|file| backing::look_up(root, file));
+    let of_file = || path.known().filter(|_| !depth.lean()).map(|file| backing::look_up(root, file));
+    let backing = on_a_device.or_else(of_file);
     let mut show = |field: &str, value: Fact<String>, says: Option<String>| {
         let reading = Reading { source: "sysfs".to_owned(), field: field.to_owned(), raw: value, says, claim: false };
         readings.push(reading);

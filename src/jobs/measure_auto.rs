@@ -18,7 +18,7 @@ pub fn unit(picture: &Picture) -> Option<String> {
     scratch(&picture.policy)?;
     let d = &picture.document;
     // A measurement that did not decide is an answer too: a test again would give no other.
-    let tested = d.measured.is_some() || d.class == Class::Broken || d.basis == Some(Basis::Policy);
+    let tested = picture.verdict.tested || d.class == Class::Broken || d.basis == Some(Basis::Policy);
     let cut_off = d.findings.iter().any(|f| f.code == FindingCode::TestInterrupted);
     let nothing_to_test = d.class == Class::None;
     // What is kept and cannot be read may be a hazard: a person has to look first.

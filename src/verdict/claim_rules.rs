@@ -1,7 +1,7 @@
 //! Rules about what a device claims: NVMe DLFEAT and ONCS, SCSI LBPME, LBPRZ and LBPWS (DESIGN 2, fieldguide 3 and 4).
 
-use crate::facts::claims::KERNEL_WITH_DEAC;
 use crate::facts::nvme::bits::{DLFEAT_READ_00, DLFEAT_READ_FF};
+use crate::terms::FindingCode;
 use crate::verdict::context::Ctx;
 
 /// The two LBPRZ disagree; libata's B2 is a constant and says nothing.
@@ -72,17 +72,16 @@ pub fn quirked_off(c: &Ctx<'_>) -> Option<String> {
 
 /// DEAC is claimed on a kernel that does not send it.
 pub fn kernel_sends_no_deac(c: &Ctx<'_>) -> Option<String> {
-    let n = c.facts.nvme()?;
-    let version = c.facts.kernel_version()?;
-    (n.deac().is(true) && version < KERNEL_WITH_DEAC).then(|| {
+    let Some(n) = c.facts.nvme() else { return of_member(c, FindingCode::KernelSendsNoDeac) };
+    (n.deac().is(true) && c.facts.kernel_sends_no_deac()).then(|| {
         let release = c.facts.kernel.known().map_or_else(String::new, |k| crate::device::display::escape_str(k));
-        format!("DEAC is claimed, but kernel {release} sends none (mainline from 6.2 on)")
+        format!("DEAC is claimed, but kernel {release} by its release sends none (mainline does from 6.2 on)")
     })
 }
 
 /// `zeroing_mode` is not what sd would choose.
 pub fn zeroing_mode_overridden(c: &Ctx<'_>) -> Option<String> {
-    let s = c.facts.scsi()?;
+    let Some(s) = c.facts.scsi() else { return of_member(c, FindingCode::ZeroingModeOverridden) };
     let mode = s.zeroing_mode.known()?;
     // With max_write_same_blocks at 0 WRITE SAME is off, and "write" is all that is left.
     if s.max_write_same_blocks.get()? == 0 {
@@ -90,4 +89,36 @@ pub fn zeroing_mode_overridden(c: &Ctx<'_>) -> Option<String> {
     }
     let choice = s.mode_of_choice()?;
     (mode != choice).then(|| format!("zeroing_mode is {mode}, the claims would make it {choice}"))
+}
+
+/// `provisioning_mode` is not what sd would choose; the text says what a discard sends now.
+pub fn provisioning_mode_forced(c: &Ctx<'_>) -> Option<String> {
+    let s = c.facts.scsi()?;
+    let mode = s.provisioning_mode.known()?;
+    let choice = s.provisioning_of_choice()?;
+    // After a rejected command sd itself turns discard off (fieldguide 4.6).
+    if mode == choice || mode == "disabled" {
+        return None;
+    }
+    let sends = match mode.as_str() {
+        "unmap" => "UNMAP",
+        "writesame_16" => "WRITE SAME(16) with the UNMAP bit",
+        "writesame_10" => "WRITE SAME(10) with the UNMAP bit",
+        "writesame_zero" => "WRITE SAME(10) of zeroes without the UNMAP bit: zeroes are written",
+        "full" => "nothing",
+        _ => "what that mode says",
+    };
+    let mode = crate::device::display::escape_str(mode);
+    Some(format!("provisioning_mode is {mode}, the claims would make it {choice}; a discard now sends {sends}"))
+}
+
+/// The finding of a member where it bears on the stack: one that hands zeroing on, and whose members get what they are sent.
+fn of_member(c: &Ctx<'_>, code: FindingCode) -> Option<String> {
+    if !c.facts.is_stack() || !c.facts.stack.passes_zeroing.is(true) {
+        return None;
+    }
+    c.members.iter().find_map(|m| {
+        let found = m.findings.iter().find(|f| f.code == code)?;
+        Some(format!("{} below it: {}", crate::device::display::escape_str(&m.facts.device.name), found.text))
+    })
 }

@@ -18,12 +18,21 @@ pub struct Context {
     pub model: Option<ModelEntry>,
     /// A hazard that is not in the kept measurement: a command in flight past its deadline, a second interrupted test.
     pub hazard: Option<RecordedHazard>,
-    /// A test of another boot left its intent: what is known of it.
-    pub interrupted: Option<String>,
+    /// A test of another boot left its intent.
+    pub interrupted: Option<CutOff>,
     /// Why the kept file cannot be used, where there is one that cannot: it may have held a hazard.
     pub unusable: Option<String>,
     /// Tunables that hold a value of somebody else, a text each.
     pub set_by_admin: Vec<String>,
+}
+
+/// A test that was cut off and is not cleared up yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CutOff {
+    /// What is known of it, and what to do.
+    pub text: String,
+    /// Whether it may have been zeroing then: the device may be what cut it off.
+    pub while_zeroing: bool,
 }
 
 /// A class measured on other devices of the same model and firmware.
@@ -106,6 +115,15 @@ impl<'a> Ctx<'a> {
         match self.kept {
             Kept::Holds(m) => Some(m),
             _ => None,
+        }
+    }
+
+    /// Whether a test of the device as it is now is kept; that there could be none is an answer of a test too.
+    pub fn tested(&self) -> bool {
+        match self.kept {
+            Kept::Holds(_) => true,
+            Kept::Beside(m) => m.inconclusive.is_some(),
+            Kept::Stale(..) | Kept::None => false,
         }
     }
 

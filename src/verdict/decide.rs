@@ -4,7 +4,7 @@ use crate::device::display::escape_str;
 use crate::facts::Facts;
 use crate::policy::Policy;
 use crate::terms::{Basis, Class, FindingCode};
-use crate::units::{human_bytes, MIB};
+use crate::units::human_bytes;
 use crate::verdict::context::{Context, Ctx, Kept};
 use crate::verdict::expected::{expected, weakest_of};
 use crate::verdict::member::MemberView;
@@ -55,6 +55,7 @@ pub fn decide(
         figures: Figures::of_answer(answer.basis, answer.measurement.as_ref(), members.iter().map(|m| m.figures)),
         measurement: answer.measurement,
         overwrite: ctx.overwrite().cloned(),
+        tested: ctx.tested(),
         claims: claims(facts),
         findings: found,
         wants,
@@ -63,23 +64,24 @@ pub fn decide(
 
 /// The first arm that holds.
 fn answer(c: &Ctx<'_>, found: &[Finding]) -> Answer {
-    // A hazard first: what lied, failed or hung once may do so again under any firmware, and no pin may hide it by chance.
-    hazard(c)
-        // The administrator knows what no test can: before limits, so that a pin holds on a device that is off for now.
+    // Without an offload there is nothing for a hazard, a pin or a measurement to be about: the kernel writes zero pages.
+    // Hazards and pins stay as findings, and count again when an offload is there.
+    no_offload(c)
+        // What lied, failed or hung once may do so again under any firmware, and no pin may hide it by chance.
+        .or_else(|| hazard(c))
+        // The administrator knows what no test can.
         .or_else(|| pin(c))
-        // Without an offload there is nothing that a measurement could still be about.
-        .or_else(|| no_offload(c))
-        // A test that was cut off may have hung the machine: nothing older speaks for the device until it is tested again.
+        // Zeroing was in flight when a test was cut off, so it may have hung the machine: nothing older speaks for the device.
         .or_else(|| interrupted(c))
         // What was known of this device is lost, a hazard perhaps: nothing that was seen elsewhere stands in for it.
         .or_else(|| unusable(c))
-        // This very device, measured as it is now: before all that was seen elsewhere.
+        // This very device, measured as it is now, where the test decided: before all that was seen elsewhere.
         .or_else(|| measured(c))
         // Others of the same model and firmware: weaker than this device, better than nothing.
         .or_else(|| model(c))
         // A stack without numbers of its own is what its members are, where it hands zeroing on.
         .or_else(|| derived(c, found))
-        // Claims are no evidence.
+        // Claims are no evidence; a test that did not decide says why.
         .unwrap_or_else(|| unknown(c))
 }
 
@@ -107,18 +109,14 @@ fn pin(c: &Ctx<'_>) -> Option<Answer> {
 }
 
 fn no_offload(c: &Ctx<'_>) -> Option<Answer> {
-    let why = match c.facts.queue.unmap_hw.get() {
-        Some(hw) if hw > 0 => Some(format!("withdrawn at run time, the hardware limit is still {hw}")),
-        _ => limit_rules::why_no_offload(c),
-    };
-    let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+    let why = limit_rules::why_no_offload(c).map_or_else(String::new, |why| format!(" ({why})"));
     let reason = || format!("write_zeroes_max_bytes is 0{why}");
     c.facts.queue.write_zeroes_max.is(0).then(|| Answer::new(Class::None, None, reason()))
 }
 
 fn interrupted(c: &Ctx<'_>) -> Option<Answer> {
-    c.context.interrupted.as_ref()?;
-    Some(Answer::new(Class::Unknown, None, "a test of it was cut off"))
+    c.context.interrupted.as_ref().filter(|cut| cut.while_zeroing)?;
+    Some(Answer::new(Class::Unknown, None, "a test of it was cut off while it zeroed"))
 }
 
 fn unusable(c: &Ctx<'_>) -> Option<Answer> {
@@ -129,10 +127,8 @@ fn unusable(c: &Ctx<'_>) -> Option<Answer> {
 fn measured(c: &Ctx<'_>) -> Option<Answer> {
     let m = c.holding()?;
     let answer = match class_of_numbers(m, c.policy.fast_ratio) {
-        Class::Unknown => {
-            let why = m.inconclusive.as_deref().map_or_else(|| "the numbers do not decide".to_owned(), escape_str);
-            Answer::new(Class::Unknown, None, format!("measured, not conclusive: {why}"))
-        }
+        // A test that did not decide hides no better answer.
+        Class::Unknown => return None,
         Class::None => Answer::new(
             Class::None,
             Some(Basis::Measured),
@@ -172,7 +168,7 @@ fn model(c: &Ctx<'_>) -> Option<Answer> {
 }
 
 fn derived(c: &Ctx<'_>, found: &[Finding]) -> Option<Answer> {
-    if !c.facts.device.kind.is_stack() || !c.facts.stack.passes_zeroing.is(true) {
+    if !c.facts.is_stack() || !c.facts.stack.passes_zeroing.is(true) {
         return None;
     }
     // One member that nobody looked at may be the slow one.
@@ -192,13 +188,16 @@ fn derived(c: &Ctx<'_>, found: &[Finding]) -> Option<Answer> {
         if found.iter().any(|f| f.code == FindingCode::StackLimitsConflict) {
             return Some(Answer::new(Class::Unknown, None, "its limits contradict each other or a member's"));
         }
-        match c.facts.queue.write_zeroes_max.get() {
-            Some(limit) if limit >= MIB => {}
-            Some(limit) => {
-                let reason = format!("it splits zeroing into commands of {}", human_bytes(limit));
-                return Some(Answer::new(Class::Unknown, None, reason));
-            }
-            None => return None,
+        // Where nobody knows how it cuts zeroing up, what its members were measured with is no answer.
+        let limit = c.facts.queue.write_zeroes_max.get()?;
+        let larger =
+            |m: &&MemberView<'_>| m.facts.queue.write_zeroes_max.get().is_some_and(|of_member| of_member > limit);
+        if let Some(member) = c.members.iter().find(larger) {
+            let of_member = member.facts.queue.write_zeroes_max.get().map_or_else(String::new, human_bytes);
+            let name = escape_str(&member.facts.device.name);
+            let (cut, reason) = (human_bytes(limit), "it splits zeroing into commands of");
+            let reason = format!("{reason} {cut}, and its member {name} takes commands of {of_member}");
+            return Some(Answer::new(Class::Unknown, None, reason));
         }
     }
     // The weakest first, and of a stack what makes it so.
@@ -206,7 +205,7 @@ fn derived(c: &Ctx<'_>, found: &[Finding]) -> Option<Answer> {
     let shown = |m: &&MemberView<'_>| format!("{} ({})", escape_str(&m.facts.device.name), m.class);
     let mut members: Vec<String> = weakest.iter().chain(&others).map(shown).collect();
     if let (Some(first), Some(m)) = (members.first_mut(), weakest.first()) {
-        if m.facts.device.kind.is_stack() && !m.reason.is_empty() {
+        if m.facts.is_stack() && !m.reason.is_empty() {
             *first = format!("{} ({}: {})", escape_str(&m.facts.device.name), m.class, m.reason);
         }
     }
@@ -245,6 +244,10 @@ fn unknown(c: &Ctx<'_>) -> Answer {
         Kept::Beside(m) if m.inconclusive.is_some() => {
             let why = m.inconclusive.as_deref().map(crate::device::display::escape_str).unwrap_or_default();
             return Answer::new(Class::Unknown, None, format!("not tested: {why}")).with(Some(m));
+        }
+        Kept::Holds(m) => {
+            let why = m.inconclusive.as_deref().map_or_else(|| "the numbers do not decide".to_owned(), escape_str);
+            return Answer::new(Class::Unknown, None, format!("measured, not conclusive: {why}")).with(Some(m));
         }
         Kept::Stale(_, changed) => format!("the measurement is stale, {}", changed.join("; ")),
         _ if c.shared() => "its identity is shared with another device".to_owned(),

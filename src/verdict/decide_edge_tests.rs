@@ -107,9 +107,10 @@ fn a_stack_at_the_edges_of_what_it_passes_on() {
     };
     let limit = |bytes| [("queue/write_zeroes_max_bytes", bytes)];
     let fast = (Class::Fast, "it passes zeroing to sda (fast)".to_owned());
-    assert_eq!(of(Class::Fast, &limit("1048576")), fast, "1 MiB a command is enough, and all members are seen");
-    let small = (Class::Unknown, "it splits zeroing into commands of 512 KiB".to_owned());
-    assert_eq!(of(Class::Fast, &limit("524288")), small);
+    assert_eq!(of(Class::Fast, &limit("8388608")), fast, "it hands on what its member takes");
+    assert_eq!(of(Class::Fast, &limit("16777216")), fast);
+    let cuts = "it splits zeroing into commands of 4 MiB, and its member sda takes commands of 8 MiB";
+    assert_eq!(of(Class::Fast, &limit("4194304")), (Class::Unknown, cuts.to_owned()));
     assert_eq!(of(Class::Fast, &[]), (Class::Unknown, NOT_MEASURED.to_owned()), "a limit that is not known is none");
     let finer = [("queue/write_zeroes_max_bytes", "8388608"), ("queue/discard_granularity", "512")];
     let contradicts = (Class::Unknown, "its limits contradict each other or a member's".to_owned());

@@ -4,7 +4,7 @@ use super::*;
 use crate::facts::testing::with;
 use crate::policy::Sourced;
 use crate::terms::{Hazard, Method};
-use crate::verdict::context::ModelEntry;
+use crate::verdict::context::{CutOff, ModelEntry};
 use crate::verdict::fingerprint;
 use crate::verdict::measurement::{Hints, RecordedHazard, Speedup, FORMAT};
 use proptest::prelude::*;
@@ -74,7 +74,7 @@ fn judge(facts: &Facts, m: Option<&Measurement>, policy: &Policy, context: &Cont
 }
 
 #[test]
-fn a_hazard_stands_before_all_and_only_a_pin_that_names_it_lifts_it() {
+fn a_hazard_stands_before_every_pin_but_one_that_names_it() {
     let now = disk("8388608");
     let mut m = measurement(&disk("8388608"), Class::Broken, 3.0);
     m.hazard = Some(RecordedHazard {
@@ -87,7 +87,10 @@ fn a_hazard_stands_before_all_and_only_a_pin_that_names_it_lifts_it() {
     let none = Context::default();
     let broken = (Class::Broken, Some(Basis::Measured));
     assert_eq!(judge(&now, Some(&m), &Policy::default(), &none), broken, "whatever the fingerprint");
-    assert_eq!(judge(&disk("0"), Some(&m), &pinned(Class::Fast), &none), broken);
+    let off = decide(&disk("0"), &[], Some(&m), &pinned(Class::Fast), &none);
+    assert_eq!((off.class, off.basis), (Class::None, None), "without an offload it is about nothing");
+    let codes: Vec<FindingCode> = off.findings.iter().map(|f| f.code).collect();
+    assert!(codes.contains(&FindingCode::OldDataLeft) && codes.contains(&FindingCode::PinWithoutOffload), "{codes:?}");
     let mut policy = pinned(Class::Fast);
     policy.accept = Some(Sourced { value: Hazard::NoAnswer, from: String::new() });
     assert_eq!(judge(&now, Some(&m), &policy, &none), broken, "another hazard is accepted");
@@ -103,16 +106,23 @@ fn a_hazard_stands_before_all_and_only_a_pin_that_names_it_lifts_it() {
 }
 
 #[test]
-fn pin_then_limit_then_interrupted_then_measurement_then_model() {
+fn limit_then_pin_then_cut_off_while_zeroing_then_measurement_then_model() {
     let now = disk("8388608");
     let off = disk("0");
     let m = measurement(&now, Class::Slow, 0.8);
     let model =
         Context { model: Some(ModelEntry { class: Class::Fast, from: "hwdb".to_owned() }), ..Context::default() };
-    assert_eq!(judge(&off, Some(&m), &pinned(Class::Slow), &model), (Class::Slow, Some(Basis::Policy)));
+    assert_eq!(judge(&off, Some(&m), &pinned(Class::Slow), &model), (Class::None, None));
+    assert_eq!(judge(&now, Some(&m), &pinned(Class::Fast), &model), (Class::Fast, Some(Basis::Policy)));
     assert_eq!(judge(&off, Some(&m), &Policy::default(), &model), (Class::None, None));
-    let cut = Context { interrupted: Some("once".to_owned()), ..model.clone() };
-    assert_eq!(judge(&now, Some(&m), &Policy::default(), &cut), (Class::Unknown, None));
+    let cut = |while_zeroing| {
+        let interrupted = Some(CutOff { text: "once".to_owned(), while_zeroing });
+        decide(&now, &[], Some(&m), &Policy::default(), &Context { interrupted, ..model.clone() })
+    };
+    assert_eq!((cut(true).class, cut(true).basis), (Class::Unknown, None));
+    let before = cut(false);
+    assert_eq!((before.class, before.basis), (Class::Slow, Some(Basis::Measured)), "no zeroing was in flight");
+    assert!(before.findings.iter().any(|f| f.code == FindingCode::TestInterrupted), "it is told all the same");
     assert_eq!(judge(&now, Some(&m), &Policy::default(), &model), (Class::Slow, Some(Basis::Measured)));
     assert_eq!(judge(&now, None, &Policy::default(), &model), (Class::Fast, Some(Basis::Model)));
     assert_eq!(judge(&now, None, &Policy::default(), &Context::default()), (Class::Unknown, None));
@@ -197,6 +207,23 @@ fn what_is_kept_without_a_test_is_no_measurement() {
 }
 
 #[test]
+fn a_test_that_did_not_decide_hides_no_better_answer() {
+    let now = disk("8388608");
+    let mut open = measurement(&now, Class::Unknown, 1.9);
+    open.inconclusive = Some("the budget of time is spent".to_owned());
+    open.bytes_written = 1 << 28;
+    let model = ModelEntry { class: Class::Slow, from: "hwdb".to_owned() };
+    let entry = Context { model: Some(model), ..Context::default() };
+    let v = decide(&now, &[], Some(&open), &Policy::default(), &entry);
+    assert_eq!((v.class, v.basis, v.tested), (Class::Slow, Some(Basis::Model), true));
+    assert_eq!(v.measurement, None, "its figures are no figures of the answer");
+    let alone = decide(&now, &[], Some(&open), &Policy::default(), &Context::default());
+    assert_eq!((alone.class, alone.basis), (Class::Unknown, None));
+    assert_eq!(alone.reason, "measured, not conclusive: the budget of time is spent");
+    assert!(alone.measurement.is_some());
+}
+
+#[test]
 fn another_threshold_asks_the_interval() {
     let now = disk("8388608");
     let policy = |fast_ratio| Policy { fast_ratio, ..Policy::default() };
@@ -240,7 +267,12 @@ fn a_stack_is_what_its_members_are() {
     let (two, mixed) = (views_of(&member, &[&fast, &fast]), views_of(&member, &[&fast, &unmeasured]));
     assert_eq!(of(&stack("raid0", "8388608"), &two), (Class::Fast, Some(Basis::Derived), Class::Fast));
     assert_eq!(of(&stack("raid0", "8388608"), &mixed), (Class::Unknown, None, Class::Fast));
-    assert_eq!(of(&stack("raid0", "524288"), &two), (Class::Unknown, None, Class::Fast), "small commands");
+    assert_eq!(of(&stack("raid0", "524288"), &two), (Class::Unknown, None, Class::Fast), "it cuts them up");
+    let small = disk("524288");
+    let fast_small =
+        decide(&small, &[], Some(&measurement(&small, Class::Fast, 3.0)), &Policy::default(), &Context::default());
+    let of_small = of(&stack("raid0", "524288"), &views_of(&small, &[&fast_small]));
+    assert_eq!(of_small, (Class::Fast, Some(Basis::Derived), Class::Fast), "its member's own commands are as small");
     assert_eq!(of(&stack("raid1", "8388608"), &two), (Class::Unknown, None, Class::Unknown));
     assert_eq!(of(&stack("raid0", "8388608"), &[]), (Class::Unknown, None, Class::Unknown));
     let broken = Verdict { class: Class::Broken, ..fast.clone() };

@@ -9,8 +9,9 @@ pub fn expected(c: &Ctx<'_>, found: &[Finding]) -> Class {
     if no_offload(c) {
         return Class::None;
     }
-    // A claim with a warning against it is no ground for hope, and none for despair either.
-    if claims_zeroing_by_unmap(c) && !findings::claims_are_doubtful(found) {
+    // What this kernel would send decides, not what the device could do. A claim with a warning against it is no ground for
+    // hope, and none for despair either.
+    if claims_zeroing_by_unmap(c) && c.unmaps() != Some(false) && !findings::claims_are_doubtful(found) {
         return Class::Fast;
     }
     if c.rotating() == Some(true)
@@ -39,7 +40,7 @@ fn of_members(c: &Ctx<'_>) -> bool {
     let without = || c.members.iter().any(|m| m.expected == Class::None);
     c.facts.lacks_unmap_limit()
         && c.facts.queue.write_zeroes_max.known().is_none()
-        && c.facts.device.kind.is_stack()
+        && c.facts.is_stack()
         && c.facts.stack.passes_zeroing.is(true)
         && without()
 }
@@ -53,7 +54,7 @@ pub fn claims_zeroing_by_unmap(c: &Ctx<'_>) -> bool {
     if !c.facts.lacks_unmap_limit() {
         return false;
     }
-    if c.facts.device.kind.is_stack() {
+    if c.facts.is_stack() {
         return c.facts.stack.passes_zeroing.is(true) && weakest(c) == Some(Class::Fast);
     }
     c.facts.claims_zeroing_by_unmap() == Some(true)
@@ -61,7 +62,7 @@ pub fn claims_zeroing_by_unmap(c: &Ctx<'_>) -> bool {
 
 /// What the weakest member lets one expect; `None` for no stack, or one whose members are not known.
 fn weakest(c: &Ctx<'_>) -> Option<Class> {
-    if !c.facts.device.kind.is_stack() {
+    if !c.facts.is_stack() {
         return None;
     }
     weakest_of(c.members.iter().map(|m| m.expected))

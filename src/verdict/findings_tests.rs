@@ -6,7 +6,7 @@ use crate::facts::testing::{facts, with};
 use crate::facts::{Bus, Facts};
 use crate::policy::{Policy, Sourced};
 use crate::terms::Class;
-use crate::verdict::context::Context;
+use crate::verdict::context::{Context, CutOff};
 use crate::verdict::member::MemberView;
 
 fn codes_with(f: &Facts, members: &[MemberView<'_>], policy: &Policy, context: &Context) -> Vec<FindingCode> {
@@ -184,7 +184,7 @@ fn the_callers_own_findings() {
     };
     let context = Context {
         shared: true,
-        interrupted: Some("t".to_owned()),
+        interrupted: Some(CutOff { text: "t".to_owned(), while_zeroing: true }),
         set_by_admin: vec!["k".to_owned()],
         ..Context::default()
     };
@@ -195,4 +195,99 @@ fn the_callers_own_findings() {
     );
     let view = crate::verdict::decide(&f, &[], None, &declared, &context);
     assert_eq!(view.class, Class::Broken);
+}
+
+#[test]
+fn a_discard_limit_beside_a_granularity_of_0() {
+    let disk = |release: &str, granularity: &str| {
+        let files = [
+            ("proc/sys/kernel/osrelease", release),
+            ("sys/block/sda/queue/discard_max_bytes", "4294966784\n"),
+            ("sys/block/sda/queue/discard_granularity", granularity),
+            ("sys/block/sda/queue/write_zeroes_max_bytes", "0\n"),
+        ];
+        let found = codes(&facts("sda", &files, &[]));
+        (found.contains(&FindingCode::DiscardRefused), found.contains(&FindingCode::DiscardOnly))
+    };
+    assert_eq!(disk("6.1.0\n", "0\n"), (true, false));
+    assert_eq!(disk("5.10.3\n", "0\n"), (true, false));
+    assert_eq!(disk("6.7.1\n", "0\n"), (true, false));
+    assert_eq!(disk("6.8.0\n", "0\n"), (true, true), "this kernel may take it");
+    assert_eq!(disk("5.9.0\n", "0\n"), (true, true));
+    assert_eq!(disk("6.1.0\n", "512\n"), (false, true));
+}
+
+#[test]
+fn a_loop_on_a_disk_is_a_stack_of_one_member() {
+    let disk = with("sda", &[("queue/write_zeroes_max_bytes", "33553920"), ("queue/discard_max_bytes", "0")]);
+    let verdict = crate::verdict::decide(&disk, &[], None, &Policy::default(), &Context::default());
+    let member = MemberView::new(&disk, &[], &verdict);
+    let loop_on = |file: &str, discard: &str| {
+        let files = [
+            ("sys/block/sda/size", "8\n"),
+            ("sys/block/loop0/loop/backing_file", file),
+            ("sys/block/loop0/queue/discard_max_bytes", discard),
+            ("sys/block/loop0/queue/write_zeroes_max_bytes", "33553920\n"),
+        ];
+        let f = facts("loop0", &files, &[]);
+        codes_with(&f, std::slice::from_ref(&member), &Policy::default(), &Context::default())
+    };
+    assert!(loop_on("/dev/sda\n", "33553920\n").contains(&FindingCode::DiscardIsZeroing));
+    assert!(!loop_on("/dev/sda\n", "0\n").contains(&FindingCode::DiscardIsZeroing));
+    assert!(!loop_on("/var/img\n", "33553920\n").contains(&FindingCode::DiscardIsZeroing));
+}
+
+#[test]
+fn the_provisioning_mode_that_sd_would_choose() {
+    let forced = |mode: &str, lbpme: Fact<bool>| {
+        let f = scsi(|s| {
+            s.lbpme = lbpme.clone();
+            s.thin_provisioning = Fact::ABSENT;
+            s.max_unmap_lbas = Fact::Known(1);
+            s.max_unmap_descriptors = Fact::Known(1);
+            s.lbpu = Fact::Known(true);
+            s.lbpws = Fact::Known(false);
+            s.lbpws10 = Fact::Known(false);
+            s.provisioning_mode = Fact::Known(mode.to_owned());
+        });
+        codes(&f).contains(&FindingCode::ProvisioningModeForced)
+    };
+    assert!(forced("writesame_16", Fact::Known(true)) && forced("unmap", Fact::Known(false)));
+    assert!(!forced("unmap", Fact::Known(true)) && !forced("full", Fact::Known(false)));
+    assert!(!forced("disabled", Fact::Known(true)), "sd turns discard off itself after a rejected command");
+    assert!(!forced("writesame_16", Fact::NOT_ASKED), "the claim is not known");
+}
+
+#[test]
+fn what_this_kernel_sends_decides_what_is_expected() {
+    let expected = |f: &Facts, members: &[MemberView<'_>]| {
+        crate::verdict::decide(f, members, None, &Policy::default(), &Context::default()).expected
+    };
+    let nvme = |release: &str| {
+        let limit = ("sys/block/nvme0n1/queue/write_zeroes_max_bytes", "2097152\n");
+        let mut f = facts("nvme0n1", &[("proc/sys/kernel/osrelease", release), limit], &[]);
+        if let Bus::Nvme(n) = &mut f.bus {
+            n.dlfeat = Fact::Known(9);
+        }
+        f
+    };
+    assert_eq!((expected(&nvme("5.15.0"), &[]), expected(&nvme("6.2.0"), &[])), (Class::Unknown, Class::Fast));
+    let mode = |mode: &str| {
+        scsi(|s| {
+            (s.lbpme, s.lbprz, s.lbpws) = (Fact::Known(true), Fact::Known(true), Fact::Known(true));
+            s.zeroing_mode = Fact::Known(mode.to_owned());
+        })
+    };
+    assert_eq!(expected(&mode("writesame_16_unmap"), &[]), Class::Fast);
+    assert_eq!(expected(&mode("writesame"), &[]), Class::Slow, "a rotating medium, and nothing is unmapped");
+    // The stack's own limit does not follow its member's mode.
+    let stack = with(
+        "dm-0",
+        &[("queue/write_zeroes_max_bytes", "33553920"), ("queue/write_zeroes_unmap_max_hw_bytes", "33553920")],
+    );
+    let of = |member: &Facts| {
+        let verdict = crate::verdict::decide(member, &[], None, &Policy::default(), &Context::default());
+        expected(&stack, &[MemberView::new(member, &[], &verdict)])
+    };
+    assert_eq!((of(&mode("writesame_16_unmap")), of(&mode("write"))), (Class::Fast, Class::Slow));
 }

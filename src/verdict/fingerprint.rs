@@ -6,7 +6,6 @@
 
 use crate::device::{display, Kind};
 use crate::fact::Fact;
-use crate::facts::claims::KERNEL_WITH_DEAC;
 use crate::facts::{Bus, Facts};
 use crate::verdict::Measurement;
 use hmac_sha256::Hash as Sha256;
@@ -45,7 +44,7 @@ pub fn lines(facts: &Facts) -> BTreeMap<String, String> {
         }
         Bus::Other => {}
     }
-    if facts.device.kind.is_stack() {
+    if facts.is_stack() {
         put("target", text(&facts.stack.target));
     }
     put("command_path", command_path(facts));
@@ -60,14 +59,8 @@ pub fn command_path(facts: &Facts) -> Option<String> {
     }
     let path = match &facts.bus {
         Bus::Nvme(_) if facts.deallocate_zeroes() => "DSM",
-        Bus::Nvme(n) => match (facts.queue.unmap_hw.get(), facts.kernel_version()) {
-            (Some(hw), _) if hw > 0 => "WZ+DEAC",
-            (Some(_), _) => "WZ",
-            (None, Some(version)) if version < KERNEL_WITH_DEAC => "WZ",
-            (None, Some(_)) if n.zeroes_by_deac()? => "WZ+DEAC",
-            (None, Some(_)) => "WZ",
-            (None, None) => return None,
-        },
+        Bus::Nvme(_) if facts.sends_unmap()? => "WZ+DEAC",
+        Bus::Nvme(_) => "WZ",
         Bus::Scsi(s) => match s.zeroing_mode.known().map(String::as_str)? {
             "writesame_16_unmap" => "WS16+UNMAP",
             "writesame_10_unmap" => "WS10+UNMAP",

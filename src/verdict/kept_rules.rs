@@ -1,7 +1,7 @@
 //! Rules about hazards, tests and the kept measurement (DESIGN 2 and 7).
 
 use crate::device::display::escape_str;
-use crate::terms::{FindingCode, Hazard};
+use crate::terms::{Class, FindingCode, Hazard};
 use crate::verdict::context::{Ctx, Kept};
 use crate::verdict::fingerprint;
 
@@ -41,7 +41,8 @@ pub fn of_test(c: &Ctx<'_>, code: FindingCode) -> Option<String> {
 
 /// A test was cut off: by what is left of it, or by its own record.
 pub fn test_interrupted(c: &Ctx<'_>) -> Option<String> {
-    c.context.interrupted.as_deref().map(escape_str).or_else(|| of_test(c, FindingCode::TestInterrupted))
+    let cut_off = c.context.interrupted.as_ref().map(|cut| escape_str(&cut.text));
+    cut_off.or_else(|| of_test(c, FindingCode::TestInterrupted))
 }
 
 /// A tunable holds a value of somebody else.
@@ -69,4 +70,15 @@ pub fn kernel_changed(c: &Ctx<'_>) -> Option<String> {
     let then = &c.holding()?.kernel;
     let now = c.facts.kernel.known()?;
     (then != now).then(|| format!("measured under kernel {}, now {}", escape_str(then), escape_str(now)))
+}
+
+/// A pin of `fast` where there is no offload.
+pub fn pin_without_offload(c: &Ctx<'_>) -> Option<String> {
+    let pin = c.policy.class.as_ref().filter(|pin| pin.value == Class::Fast)?;
+    c.facts.queue.write_zeroes_max.is(0).then(|| {
+        format!(
+            "pinned as fast by {}, but write_zeroes_max_bytes is 0: there is nothing to be fast",
+            escape_str(&pin.from)
+        )
+    })
 }

@@ -1,5 +1,6 @@
 //! Rules about the kernel's limits (DESIGN 2, fieldguide 1.2 to 1.5).
 
+use crate::device::Kind;
 use crate::fact::Why;
 use crate::facts::offload;
 use crate::facts::queue::UINT_MAX_SECTORS;
@@ -23,18 +24,20 @@ fn withdrawn(facts: &Facts) -> Option<u64> {
 
 /// A leaf whose offload was withdrawn at run time.
 pub fn offload_withdrawn(c: &Ctx<'_>) -> Option<String> {
-    if c.facts.device.kind.is_stack() {
+    if c.facts.is_stack() {
         return None;
     }
     withdrawn(c.facts).map(|hw| {
-        let left = format!("hardware unmap limit {hw}, write_zeroes_max_bytes 0");
-        format!("withdrawn at run time: {left}; limit writes give EINVAL until a rescan")
+        format!(
+            "the kernel withdrew the offload at run time: the hardware unmap limit is still {hw}, write_zeroes_max_bytes is \
+             0; every write of a limit gives EINVAL until a rescan"
+        )
     })
 }
 
 /// The same on a stack, or a granularity finer than a member's.
 pub fn stack_limits_conflict(c: &Ctx<'_>) -> Option<String> {
-    if !c.facts.device.kind.is_stack() {
+    if !c.facts.is_stack() {
         return None;
     }
     if let Some(hw) = withdrawn(c.facts) {
@@ -100,8 +103,12 @@ pub fn granularity(facts: &Facts) -> Option<u64> {
     facts.queue.discard_granularity.get().into_iter().chain(claimed).max()
 }
 
-/// Why there is no offload: of a stack that would pass zeroing on, the member that has none; else what its kind tells.
+/// Why there is no offload: it was withdrawn; of a stack that would pass zeroing on, the member that has none; else what its
+/// kind tells.
 pub fn why_no_offload(c: &Ctx<'_>) -> Option<String> {
+    if let Some(hw) = withdrawn(c.facts).filter(|_| !c.facts.is_stack()) {
+        return Some(format!("withdrawn at run time, the hardware limit is still {hw}"));
+    }
     // A target that passes nothing on is the reason itself.
     let own = || offload::why_none(c.facts);
     if c.facts.stack.passes_zeroing.is(false) && c.facts.stack.target.known().is_some_and(|t| t != "LVM") {
@@ -115,6 +122,36 @@ pub fn why_no_offload(c: &Ctx<'_>) -> Option<String> {
     member.map(of_member).or_else(own)
 }
 
+/// The kernels that refuse each discard of a device whose granularity is 0: from 5.10 to 6.7 (fieldguide 13).
+const REFUSES_WITHOUT_GRANULARITY: std::ops::RangeInclusive<(u32, u32)> = (5, 10)..=(6, 7);
+
+/// The discard limit where there is one beside a granularity that is known to be 0.
+fn without_granularity(facts: &Facts) -> Option<u64> {
+    facts.queue.discard().get().filter(|discard| *discard > 0 && facts.queue.discard_granularity.is(0))
+}
+
+/// A discard limit beside a granularity of 0, which means that discard is not supported.
+pub fn discard_refused(c: &Ctx<'_>) -> Option<String> {
+    let discard = without_granularity(c.facts)?;
+    let kernel = match c.facts.kernel_version() {
+        Some(version) if REFUSES_WITHOUT_GRANULARITY.contains(&version) => "this kernel refuses each discard then",
+        Some(_) => "kernels from 5.10 to 6.7 refuse each discard then, this one may too",
+        None => "kernels from 5.10 to 6.7 refuse each discard then",
+    };
+    Some(format!("discard_max_bytes is {discard}, but discard_granularity is 0: {kernel}"))
+}
+
+/// A loop on a block device that has no discard: the loop's own discard limit repeats that device's zeroing limit.
+pub fn discard_is_zeroing(c: &Ctx<'_>) -> Option<String> {
+    let on_a_device = c.facts.device.kind == Kind::Loop && c.facts.is_stack();
+    let member = c.members.iter().find(|m| m.facts.queue.discard().is(0))?;
+    let discards = c.facts.queue.discard().get().is_some_and(|discard| discard > 0);
+    (on_a_device && discards).then(|| {
+        let name = crate::device::display::escape_str(&member.facts.device.name);
+        format!("{name} below it has no discard: each discard of this device zeroes blocks of {name}")
+    })
+}
+
 /// Discard, but no zeroing offload: the limit is 0, or there is no limit to look at and the controller has no Write Zeroes.
 pub fn discard_only(c: &Ctx<'_>) -> Option<String> {
     let discard = c.facts.queue.discard().get()?;
@@ -122,6 +159,10 @@ pub fn discard_only(c: &Ctx<'_>) -> Option<String> {
         Some(limit) => limit == 0,
         None => c.facts.nvme().is_some_and(|n| n.write_zeroes().is(false)),
     };
+    let refused = c.facts.kernel_version().is_some_and(|v| REFUSES_WITHOUT_GRANULARITY.contains(&v));
+    if without_granularity(c.facts).is_some() && refused {
+        return None;
+    }
     (discard > 0 && none).then(|| {
         let why = why_no_offload(c).map_or_else(String::new, |why| format!(" ({why})"));
         format!("discards {} a command, but has no zeroing offload{why}", human_bytes(discard))

@@ -2,9 +2,9 @@
 
 use crate::device::Kind;
 use crate::facts::scsi::fields::{ROTATION_FIRST_RATE, ROTATION_LAST_RATE, ROTATION_NONE};
-use crate::facts::{Bus, Facts};
+use crate::facts::Facts;
 use crate::terms::Class;
-use crate::verdict::{Figures, Verdict};
+use crate::verdict::{Figures, Finding, Verdict};
 
 /// A member of a stack, as the stack's own rules see it.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub struct MemberView<'a> {
     pub reason: &'a str,
     /// Its figures.
     pub figures: Figures,
+    /// Its findings, of which some bear on the stack.
+    pub findings: &'a [Finding],
     /// What the member's claims let one expect.
     pub expected: Class,
     /// Whether its knob is wanted to be 0.
@@ -35,6 +37,7 @@ impl<'a> MemberView<'a> {
             class: verdict.class,
             reason: &verdict.reason,
             figures: verdict.figures,
+            findings: &verdict.findings,
             expected: verdict.expected,
             knob_off: verdict.knob_off(),
             rotating: rotating(facts, below),
@@ -54,7 +57,7 @@ pub fn rotating(facts: &Facts, members: &[MemberView<'_>]) -> Option<bool> {
                 _ => None,
             })
         }),
-        kind if kind.is_stack() => {
+        _ if facts.is_stack() => {
             let each: Vec<_> = members.iter().map(|m| m.rotating).collect();
             match () {
                 () if each.contains(&Some(true)) => Some(true),
@@ -66,29 +69,21 @@ pub fn rotating(facts: &Facts, members: &[MemberView<'_>]) -> Option<bool> {
     }
 }
 
-/// Whether zeroing unmaps, as far as it is known: the kernel's own word, else what the claims and `zeroing_mode` say where
-/// the kernel has no such word; a stack that passes zeroing through takes it from its members.
+/// Whether zeroing unmaps, as far as it is known: what the driver of a leaf sends; of a stack that passes zeroing on, what
+/// its members send, and the kernel's own word where that is not known. A loop's own limit says nothing of the device below.
 pub fn unmaps(facts: &Facts, members: &[MemberView<'_>]) -> Option<bool> {
-    if let Some(hw) = facts.queue.unmap_hw.get() {
-        return Some(hw > 0);
-    }
-    // Not readable is not the same as not there.
-    if !facts.lacks_unmap_limit() {
-        return None;
-    }
-    if facts.device.kind.is_stack() {
-        let each = || members.iter().map(|m| m.unmaps);
-        return match facts.stack.passes_zeroing.get() {
-            Some(true) if each().any(|u| u == Some(false)) => Some(false),
-            Some(true) if !members.is_empty() && each().all(|u| u == Some(true)) => Some(true),
-            _ => None,
+    let own = || facts.queue.unmap_hw.get().map(|hw| hw > 0);
+    if !facts.is_stack() {
+        // A controller that is older than DLFEAT claims nothing by it, whatever the kernel sends.
+        return match facts.sends_unmap() {
+            Some(true) if facts.lacks_unmap_limit() && !facts.deallocate_zeroes() => facts.claims_zeroing_by_unmap(),
+            sends => sends,
         };
     }
-    match &facts.bus {
-        // What sd sends now comes before what it could send.
-        Bus::Scsi(s) if matches!(s.zeroing_mode.known().map(String::as_str), Some("write" | "writesame")) => {
-            Some(false)
-        }
-        _ => facts.claims_zeroing_by_unmap(),
+    match facts.stack.passes_zeroing.get() {
+        Some(true) if members.iter().any(|m| m.unmaps == Some(false)) => Some(false),
+        Some(true) if !members.is_empty() && members.iter().all(|m| m.unmaps == Some(true)) => Some(true),
+        _ if facts.device.kind == Kind::Loop => None,
+        _ => own(),
     }
 }

@@ -15,7 +15,7 @@ pub mod member;
 pub mod wants;
 
 use crate::terms::{Basis, Class, FindingCode, Severity};
-pub use context::{Context, ModelEntry};
+pub use context::{Context, CutOff, ModelEntry};
 pub use decide::decide;
 pub use figures::Figures;
 pub use measurement::Measurement;
@@ -39,6 +39,8 @@ pub struct Verdict {
     pub reason: String,
     /// The measurement that the class rests on, where its fingerprint still holds.
     pub measurement: Option<Measurement>,
+    /// Whether a test of the device as it is now is kept, whatever it decided and whatever the class rests on.
+    pub tested: bool,
     /// What a caller acts by: the measurement's, or of a derived class what follows from the members'.
     pub figures: Figures,
     /// What synchronous writes into files of the device gain: no part of the class, and there whatever that is.

@@ -146,6 +146,7 @@ mod tests {
             MemberView {
                 facts,
                 class,
+                findings: &[],
                 reason: "",
                 figures: crate::verdict::Figures::default(),
                 expected: class,

@@ -34,6 +34,14 @@ words! {
         GranularityLarge = "granularity-large",
         /// Discard, but no zeroing offload.
         DiscardOnly = "discard-only",
+        /// A discard limit beside a granularity of 0.
+        DiscardRefused = "discard-refused",
+        /// A loop on a block device without discard: its discards zero that device.
+        DiscardIsZeroing = "discard-is-zeroing",
+        /// `provisioning_mode` is not what sd would choose.
+        ProvisioningModeForced = "provisioning-mode-forced",
+        /// A pin of `fast` on a device without an offload.
+        PinWithoutOffload = "pin-without-offload",
         /// A rotating medium with an offload known not to unmap.
         RotationalOffload = "rotational-offload",
         /// The effective unmap limit is 0 although the hardware limit is not.

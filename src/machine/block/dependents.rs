@@ -1,16 +1,20 @@
-//! Which devices have an answer that rests on that of a disk: the stacks that hold it or a partition of it, and its
-//! partitions, which have the disk's properties. Names only; whoever asks sends the events.
+//! Which devices have an answer that rests on that of a disk: the stacks that hold it or a partition of it, the loop devices
+//! that stand on it without holding it, and its partitions, which have the disk's properties. Names only; whoever asks sends
+//! the events.
 
 use crate::device::Device;
 use crate::machine::block::devices;
+use crate::machine::block::loops;
 use crate::machine::fs::root::Root;
 
-/// The stacks first, then the partitions.
+/// The stacks first, loops among them, then the partitions.
 pub fn of_disk(root: &Root, device: &Device) -> Vec<Device> {
     let parts: Vec<Device> =
         devices::partitions(root, device).known().into_iter().flatten().map(|part| part.as_device(device)).collect();
     let holders = |d: &Device| root.list(&d.attr("holders")).known().cloned().unwrap_or_default();
-    let mut above: Vec<String> = std::iter::once(device).chain(&parts).flat_map(holders).collect();
+    let all = || std::iter::once(device).chain(&parts);
+    let on_loops = loops::all(root).into_iter().filter(|l| all().any(|d| d.node() == l.file)).map(|l| l.name);
+    let mut above: Vec<String> = all().flat_map(holders).chain(on_loops).collect();
     above.sort();
     above.dedup();
     above.iter().map(|holder| devices::device(root, holder)).chain(parts).collect()
@@ -31,10 +35,16 @@ mod tests {
         for holder in ["holders/dm-1", "holders/md0", "sda1/holders/dm-0", "sda1/holders/dm-1"] {
             std::fs::create_dir_all(sda.join(holder)).unwrap();
         }
+        for (name, file) in [("loop0", "/dev/sda1\n"), ("loop1", "/dev/sdb\n"), ("loop2", "/img\n")] {
+            std::fs::create_dir_all(dir.path().join(format!("sys/block/{name}/loop"))).unwrap();
+            std::fs::write(dir.path().join(format!("sys/block/{name}/loop/backing_file")), file).unwrap();
+        }
         let root = Root::open(dir.path()).unwrap();
-        let wanted = ["sys/block/dm-0", "sys/block/dm-1", "sys/block/md0", "sys/block/sda/sda1"];
+        let wanted = ["sys/block/dm-0", "sys/block/dm-1", "sys/block/loop0", "sys/block/md0", "sys/block/sda/sda1"];
         let found = of_disk(&root, &Device::new("sda", None));
         assert_eq!(found.iter().map(|d| d.sys.as_str()).collect::<Vec<_>>(), wanted);
-        assert!(of_disk(&root, &Device::new("sdb", None)).is_empty());
+        let on_other = of_disk(&root, &Device::new("sdb", None));
+        assert_eq!(on_other.iter().map(|d| d.sys.as_str()).collect::<Vec<_>>(), ["sys/block/loop1"]);
+        assert!(of_disk(&root, &Device::new("sdc", None)).is_empty());
     }
 }

@@ -8,6 +8,7 @@ pub mod dm_status;
 pub mod hold;
 pub mod locked_disk;
 pub mod loop_device;
+pub mod loops;
 pub mod openers;
 pub mod read_zero;
 pub mod stack;
