@@ -136,7 +136,7 @@ fn no_test_without_a_place_for_its_journal() {
     content[8 << 20..16 << 20].fill(0);
     fs::write(&image, &content).unwrap();
     let measure = format!(
-        "{} measure $loop --scratch 8MiB+8MiB --max-bytes 32MiB --state {} --journal {}",
+        "{} measure $loop --data-ok --scratch 8MiB+8MiB --max-bytes 32MiB --state {} --journal {}",
         env!("CARGO_BIN_EXE_zerocap"),
         state.display(),
         journal.display()
@@ -174,7 +174,7 @@ fn a_test_leaves_its_modes_whatever_the_umask() {
         let (image, state) = (dir.path().join("image"), dir.path().join("state"));
         fs::File::create(&image).unwrap().set_len(32 << 20).unwrap();
         let (program, image, at) = (env!("CARGO_BIN_EXE_zerocap"), image.display(), state.display());
-        let measure = format!("{program} measure $loop --scratch 8MiB+8MiB --max-bytes 24MiB --state {at}");
+        let measure = format!("{program} measure $loop --data-ok --scratch 8MiB+8MiB --max-bytes 24MiB --state {at}");
         let script = format!(
             "umask {umask}\nloop=$(losetup -f --show {image}) || exit 9\n{measure}\ncode=$?; losetup -d $loop; exit $code"
         );

@@ -14,6 +14,7 @@ mod sim;
 use sim::{Mains, Stand, JOURNAL, NAME};
 use std::collections::HashMap;
 use std::rc::Rc;
+use zerocap::machine::block::openers::{How, Opener};
 use zerocap::machine::fs::durable::Durable;
 use zerocap::machine::simulated::disk::Shared;
 use zerocap::machine::simulated::{Model, Noise, SimulatedPort, Writing, Zeroing};
@@ -220,4 +221,26 @@ fn cut_while_writing(seed: u64) -> Stand {
         }
     }
     panic!("{seed}: the test was never cut while it wrote")
+}
+
+/// Everybody else is looked at again before the first write to each segment.
+#[test]
+fn a_process_that_opens_the_disk_for_writing_ends_the_test_and_nothing_is_kept() {
+    for (openers, said) in [
+        (Some(vec![Opener { pid: 9, command: "database".to_owned(), how: How::Writes }]), "database (pid 9)"),
+        (None, "hidden"),
+    ] {
+        let mut stand = stand_of(7, true);
+        stand.openers = openers;
+        let (result, kept) = stand.test(&Rc::new(Mains::default()));
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+        assert!(kept.is_none(), "nothing is kept");
+        assert!(stand.disk.0.borrow().content == stand.before, "the content is as before");
+        assert!(stand.journal.borrow().list().unwrap().is_empty(), "no journal is left");
+    }
+    let mut stand = stand_of(7, true);
+    stand.openers = Some(vec![Opener { pid: 9, command: "smartd".to_owned(), how: How::Reads }]);
+    let (result, kept) = stand.test(&Rc::new(Mains::default()));
+    assert!(result.is_ok() && kept.is_some(), "who only reads is no matter");
 }

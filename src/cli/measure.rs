@@ -33,6 +33,12 @@ pub struct Measure {
     /// Allow a thinly provisioned device (at most 64 MiB of it)
     #[arg(long)]
     thin_ok: bool,
+    /// Allow a scratch that holds data without a signature; it is put back
+    #[arg(long)]
+    data_ok: bool,
+    /// Allow a range of a device that other machines may use too, though nobody here sees what they write
+    #[arg(long)]
+    shared_ok: bool,
     /// Keep the old content in DIR while the test runs
     #[arg(long, value_name = "DIR")]
     journal: Option<PathBuf>,
@@ -76,6 +82,10 @@ impl Measure {
                 None => measure_auto::place(roots, &self.device)?,
             },
             thin_ok: self.thin_ok,
+            // A rule of an administrator that names the bytes as scratch has said so.
+            data_ok: self.data_ok || self.auto,
+            shared_ok: self.shared_ok,
+            private: false,
             dry_run: self.dry_run,
             journal: self.journal.clone(),
             max_bytes: parse_size(&self.max_bytes).ok_or_else(|| usage("--max-bytes: not a size".to_owned()))?,

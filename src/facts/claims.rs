@@ -3,6 +3,7 @@
 
 use crate::device::Kind;
 use crate::fact::Why;
+use crate::facts::nvme::bits::NMIC_SHARED;
 use crate::facts::queue::UINT_MAX_SECTORS;
 use crate::facts::{scsi, Bus, Facts};
 
@@ -15,6 +16,22 @@ impl Facts {
     pub fn is_stack(&self) -> bool {
         let on_a_device = self.device.kind == Kind::Loop && self.stack.passes_zeroing.known().is_some();
         self.device.kind.is_stack() || on_a_device
+    }
+
+    /// Why other machines may use the medium too, where something that is known says so: NMIC of the namespace (bit 0), or a
+    /// transport that goes to a target which serves many.
+    pub fn shared_medium(&self) -> Option<String> {
+        if let Some(nmic) = self.nvme().and_then(|n| n.nmic.get()).filter(|nmic| nmic & NMIC_SHARED != 0) {
+            return Some(format!("NMIC {nmic:#04x}: controllers of other machines may use the namespace too"));
+        }
+        let transport = self.names.transport.known().map(String::as_str);
+        let words = match (&self.bus, transport?) {
+            (Bus::Nvme(_), "tcp" | "rdma" | "fc") => "NVMe over fabrics",
+            (Bus::Scsi(_), "fc") => "Fibre Channel",
+            (Bus::Scsi(_), "iscsi") => "iSCSI",
+            _ => return None,
+        };
+        Some(format!("it is reached by {words}: other machines may use it too"))
     }
 
     /// Whether the kernel has no hardware unmap limit (before 6.17); a limit that could not be read is not missing.

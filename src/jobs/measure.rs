@@ -19,7 +19,7 @@ use crate::measure::trial;
 use crate::policy::{Measure, Policy};
 use crate::protocol::plan::{self, Intended, Prepared};
 use crate::protocol::result::{self, Conditions};
-use crate::protocol::{self, directory, untested, Machine, Subject};
+use crate::protocol::{self, directory, surroundings, untested, Machine, Subject};
 use crate::store::intents::{self, Intents};
 use crate::store::measurements;
 use crate::terms::Class;
@@ -41,6 +41,7 @@ pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Res
     let (policy, problems) = policies::resolve(roots, &facts);
     problems.iter().for_each(|p| listener.remark(p));
     refuse_by_policy(&facts, &policy)?;
+    surroundings::unlimited(root, &facts)?;
     let name = intents::name(facts.names.identity.as_ref(), device.devnum);
     let mut intents = Intents::live(roots);
     if let Some(located) = directory::named(&request.place)? {
@@ -83,12 +84,18 @@ fn with_lock(
     held: &mut Held<'_>,
     listener: &mut dyn Listener,
 ) -> Result<Option<Answer>> {
-    let known = known(roots, facts, request.thin_ok)?;
+    let known = known(roots, facts, request)?;
     let mut ledger = ledger(roots);
     let ledger: Option<&mut dyn Durable> = if request.dry_run { None } else { Some(&mut ledger) };
     let mut asked = Asked { root: &roots.system, hold: held.hold, opened };
-    let proof = scratch::prove(&mut asked, &facts.device, &request.place, &known, ledger)?;
-    let planned = plan::of(roots, request, facts, policy, &proof);
+    let mut proof = scratch::prove(&mut asked, &facts.device, &request.place, &known, ledger)?;
+    let planned = plan::of(roots, request, facts, policy, &proof).and_then(|intended| {
+        if let Intended::Test(prepared) = &intended {
+            let span = prepared.layout.span;
+            proof.checks.push(scratch::content(held.hold, &facts.device, &proof, span, request.data_ok)?);
+        }
+        Ok(intended)
+    });
     let tested = planned.and_then(|intended| match intended {
         intended if request.dry_run => Ok(Some(Answer::Planned(plan::lines(request, &proof, &intended)))),
         Intended::Test(prepared) => {
@@ -185,14 +192,17 @@ fn refuse_by_policy(facts: &Facts, policy: &Policy) -> Result<()> {
 }
 
 /// What the proof must know besides what it checks itself.
-pub fn known(roots: &Roots, facts: &Facts, thin_ok: bool) -> Result<Known> {
+pub fn known(roots: &Roots, facts: &Facts, request: &Request) -> Result<Known> {
     Ok(Known {
         // Kernels before 4.10 know no zones; else what is not known counts as what would refuse.
         zoned: !matches!(&facts.queue.zoned, Fact::Unknown(Why::Absent)) && !facts.queue.zoned.is("none".to_owned()),
         read_only: !facts.names.read_only.is(false),
         thin: stack_members::thin(roots, facts),
         same_identity: crate::assess::same_identity(roots, facts)?,
-        thin_ok,
+        thin_ok: request.thin_ok,
+        shared: facts.shared_medium(),
+        shared_ok: request.shared_ok,
+        private: request.private,
         granularity: plan::granularity(facts),
     })
 }

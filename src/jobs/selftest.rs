@@ -85,6 +85,8 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
         journal: Some(dir.join("journal")),
         max_bytes: 512 * MIB,
         max_seconds: 60,
+        data_ok: true,
+        private: true,
         ..Request::default()
     };
     let document = match measure::run(&roots, &request, &mut |_: &str| {})? {
@@ -130,13 +132,15 @@ fn on_simulated_in(dir: &Path) -> Result<Vec<Step>> {
         journal: Some(dir.join("journal")),
         max_bytes: 512 * MIB,
         max_seconds: 60,
+        data_ok: true,
+        private: true,
         ..Request::default()
     };
     let (mut hold, interrupt) = (SimulatedHold::new(disk.clone(), opened), Interrupt::default());
     let mut intents = Intents::new(SimulatedDurable::default(), SimulatedDurable::default());
     let mut files = SimulatedDurable::default();
     let opened = protocol::begin(&mut hold, &mut intents, &device.node(), disk::NAME)?;
-    let known = measure::known(&roots, &facts, false)?;
+    let known = measure::known(&roots, &facts, &request)?;
     let mut asked = Asked { root: &roots.system, hold: &mut hold, opened };
     let mut ledger = SimulatedDurable::default();
     let proof = scratch::prove(&mut asked, &device, &request.place, &known, Some(&mut ledger))?;

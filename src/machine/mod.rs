@@ -1,6 +1,7 @@
 //! The only place that touches the system: files below a root, commands, acts, kept files, udev, child processes.
 
 pub mod block;
+pub mod cgroup;
 pub mod clock;
 pub mod environment;
 pub mod fs;

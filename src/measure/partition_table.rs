@@ -8,6 +8,7 @@
 
 mod gpt;
 mod mbr;
+mod purpose;
 mod table;
 
 pub use table::{Entry, Read, Span, Table, TableKind, MAX_CHAIN, MAX_ENTRY_ARRAY};

@@ -5,13 +5,15 @@
 
 mod checks;
 mod gap;
+mod others;
 mod place;
 pub mod temporary;
 
+pub use others::look_again;
 pub use place::ScratchSpec;
 
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::machine::block::devices::Partition;
 use crate::machine::block::hold::{Hold, Opened};
 use crate::machine::fs::durable::Durable;
@@ -41,6 +43,12 @@ pub struct Known {
     pub same_identity: Vec<String>,
     /// `--thin-ok`.
     pub thin_ok: bool,
+    /// Why other machines may use the medium too, if they may.
+    pub shared: Option<String>,
+    /// `--shared-ok`.
+    pub shared_ok: bool,
+    /// The device was made for this test by this process: nobody else knows of it.
+    pub private: bool,
     /// What the device deallocates at once, in bytes; 0 where it does not say.
     pub granularity: u64,
 }
@@ -60,6 +68,10 @@ pub struct Proof {
     pub limit: u64,
     /// Whether the device provisions thinly.
     pub thin: bool,
+    /// Whether the range is a partition whose GPT name says that it is scratch.
+    pub labelled: bool,
+    /// See [`Known::private`].
+    pub private: bool,
     /// What the whole disk said when it was locked.
     pub opened: Opened,
 }
@@ -96,6 +108,15 @@ pub fn prove(
             format!("{why}: writing takes space from its pool; allow it with --thin-ok")
         })?;
     }
+    if let Some(why) = &known.shared {
+        let own_place = matches!(place, ScratchSpec::Label | ScratchSpec::Node(_));
+        checks.require(known.shared_ok || own_place, &format!("perhaps shared with other machines ({why})"), || {
+            format!(
+                "{why}, and what another machine writes is not seen here; name a partition that is scratch, or, if no other \
+                 machine uses it, allow it with --shared-ok"
+            )
+        })?;
+    }
     whole_disk(&mut checks, on, device)?;
     if let Some(ledger) = ledger.as_deref_mut() {
         temporary::take_stale_away(on, device, ledger)?;
@@ -112,12 +133,21 @@ pub fn prove(
         ScratchSpec::Label => ("label", Bounds::Partition(labelled(&checks, on.root, device, &partitions)?)),
         ScratchSpec::Node(node) => ("partition", Bounds::Partition(named(&checks, on, device, &partitions, node)?)),
     };
+    let private = known.private;
+    let labelled = matches!(&bounds, Bounds::Partition(p) if checks::is_labelled(on.root, device, p));
     let (range, partition) = match bounds {
-        Bounds::Partition(p) => (in_partition(&mut checks, on, device, &partitions, p)?, Some((p.number, false))),
-        Bounds::Range(offset, length) => in_range(&mut checks, on, device, &partitions, (offset, length), ledger)?,
+        Bounds::Partition(p) => {
+            (in_partition(&mut checks, on, device, &partitions, p, private)?, Some((p.number, false)))
+        }
+        Bounds::Range(offset, length) => {
+            let bytes = (offset, length);
+            others::nobody(&mut checks, (on.root, &*on.hold), device, &partitions, bytes, private)?;
+            in_range(&mut checks, on, device, &partitions, bytes, ledger)?
+        }
     };
     let limit = most.min(range.length);
-    Ok(Proof { range, kind, checks: checks.lines, partition, limit, thin, opened: on.opened })
+    let opened = on.opened;
+    Ok(Proof { range, kind, checks: checks.lines, partition, limit, thin, labelled, private, opened })
 }
 
 enum Bounds<'a> {
@@ -131,12 +161,15 @@ fn in_partition(
     device: &Device,
     partitions: &[Partition],
     p: &Partition,
+    private: bool,
 ) -> Result<ScratchRange> {
     let node = p.node();
     let Some(devnum) = p.devnum else { return checks.refuse(format!("{node} has no device number")) };
     let read_only = on.root.flag(&device.attr(&format!("{}/ro", p.name)));
     checks.require(read_only.is(false), &format!("{node} is not read-only"), || format!("{node} is read-only"))?;
     unused(checks, on, device, p)?;
+    checks::type_allows(checks, on, p)?;
+    others::nobody(checks, (on.root, &*on.hold), device, partitions, (p.start, p.length), private)?;
     let overlapping = partitions.iter().find(|o| o.number != p.number && overlap(o, p.start, p.length));
     checks.require(overlapping.is_none(), "no other partition overlaps it", || {
         format!("{} overlaps {node}", overlapping.map_or("another partition", |o| &o.name))
@@ -199,15 +232,18 @@ fn in_range(
         node_offset: 0,
     };
     let Some(ledger) = ledger else {
+        inner_signature(checks, on, &device.node(), Some((offset, length)))?;
         checks
             .lines
             .push("a temporary kernel partition will bound the range, where the device can have one".to_owned());
         return Ok((range, None));
     };
+    // Before the kernel shows the range as a partition: of one with a signature udev would make links, perhaps root's.
+    inner_signature(checks, on, &device.node(), Some((offset, length)))?;
     match temporary::make(checks, on, device, ledger, (offset, length))? {
         Some(p) => {
             let devnum = p.devnum.map_or((0, 0), |d| (d.major, d.minor));
-            let result = inner_signature(checks, on, &p.node()).and_then(|()| exclusive(checks, on, &p.node()));
+            let result = inner_signature(checks, on, &p.node(), None).and_then(|()| exclusive(checks, on, &p.node()));
             if let Err(e) = result {
                 temporary::take_away(on.hold, disk.devnum, ledger, p.number)?;
                 return Err(e);
@@ -240,6 +276,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
         format!("it ends at byte {}, before the journalled bytes do ({end})", disk.size)
     })?;
     let partitions = checks::partitions(&checks, on.root, device)?;
+    others::nobody(&mut checks, (on.root, &*on.hold), device, &partitions, (first, end - first), false)?;
     let range = |node: String, devnum, length, node_offset| ScratchRange {
         node,
         devnum,
@@ -254,7 +291,18 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
         exclusive(&mut checks, on, &device.node())?;
         let range = range(device.node(), disk.devnum, end, 0);
         let (kind, thin) = ("journal", header.thin);
-        return Ok(Proof { limit: end, range, kind, checks: checks.lines, partition: None, thin, opened: disk });
+        let (partition, labelled, private) = (None, false, false);
+        return Ok(Proof {
+            limit: end,
+            range,
+            kind,
+            checks: checks.lines,
+            partition,
+            thin,
+            labelled,
+            private,
+            opened: disk,
+        });
     };
     let place = (header.node_offset, node_length);
     let there = partitions.iter().find(|p| (p.start, p.length) == place);
@@ -280,7 +328,27 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     let devnum = p.devnum.map_or((0, 0), |d| (d.major, d.minor));
     let range = range(p.node(), devnum, p.length, p.start);
     let (partition, thin) = (Some((p.number, temporary)), header.thin);
-    Ok(Proof { limit: range.length, range, kind: "journal", checks: checks.lines, partition, thin, opened: disk })
+    let (kind, limit, labelled, private) = ("journal", range.length, false, false);
+    Ok(Proof { limit, range, kind, checks: checks.lines, partition, thin, labelled, private, opened: disk })
+}
+
+/// What lies in the bytes that a test would write over and put back, as a line of the proof. Content without a signature
+/// may be somebody's all the same: it is allowed by `--data-ok`, by a rule that names these bytes as scratch, or by the GPT
+/// name of the partition.
+pub fn content(hold: &dyn Hold, device: &Device, proof: &Proof, span: (u64, u64), allowed: bool) -> Result<String> {
+    let Some(at) = hold.first_not_zero(proof.range.node_offset + span.0, span.1)? else {
+        return Ok("the bytes of the test read zero".to_owned());
+    };
+    let what =
+        format!("the scratch holds data without a signature (byte {at} of the disk is the first that is not zero)");
+    if allowed || proof.labelled {
+        return Ok(format!("{what}: it is journalled and put back"));
+    }
+    let why = format!(
+        "{what}; the test puts it back, but a disk that fails meanwhile may lose it. If it may be lost, allow that with \
+         --data-ok"
+    );
+    Err(Error::NotSafe { device: device.node(), why })
 }
 
 /// A file that is made for the test in a directory and has no name: nobody's bytes are in it. `filesystem` is the number

@@ -11,11 +11,13 @@ pub mod directory;
 pub mod extras;
 pub mod limits;
 pub mod modes;
+mod naming;
 pub mod plan;
 pub mod recovery;
 pub mod result;
 mod session;
 pub mod supervise;
+pub(crate) mod surroundings;
 pub mod untested;
 
 use crate::error::{Error, Result};
@@ -42,6 +44,12 @@ pub struct Request {
     pub place: ScratchSpec,
     /// `--thin-ok`.
     pub thin_ok: bool,
+    /// `--data-ok`, or a policy that names the scratch: content without a signature may be written over and put back.
+    pub data_ok: bool,
+    /// `--shared-ok`.
+    pub shared_ok: bool,
+    /// The device was made for this test by this process: nobody else knows of it.
+    pub private: bool,
     /// `--dry-run`.
     pub dry_run: bool,
     /// `--journal DIR`.

@@ -12,9 +12,10 @@ use crate::measure::recover::{self, Report, Rules};
 use crate::measure::trial;
 use crate::protocol::allocation::{self, Allocation};
 use crate::protocol::limits::{self, Limits};
+use crate::protocol::naming::Naming;
 use crate::protocol::plan::{self, Prepared};
 use crate::protocol::result::Conditions;
-use crate::protocol::supervise::{Attendant, Attended, Attention, Listener, Naming};
+use crate::protocol::supervise::{Attendant, Attended, Attention, Listener};
 use crate::protocol::{blame, extras, recovery, Keep, Machine, Subject};
 use crate::store::intents::{Intent, Phase};
 use rustix::io::Errno;
@@ -179,8 +180,8 @@ impl<'a, 'm> Session<'a, 'm> {
             intents.write(on.name, devnum, word)
         };
         let mut naming = Naming::new(&mut **port, plan, &mut name_it);
-        let attendant = Attendant::new(root, on.facts, interrupt, plan.max_time, listener, &mut **hold);
-        let mut port = Attended::new(&attendant, &mut naming);
+        let attendant = Attendant::new(root, (on.facts, on.proof), interrupt, plan.max_time, listener, &mut **hold);
+        let mut port = Attended::new(&attendant, &mut naming, plan);
         let mut outcome = trial::run(&mut port, &on.proof.range, plan, &mut Attention(&attendant));
         let extras = extras::run(&mut port, &on.proof.range, prepared, plan.max_time, &mut outcome);
         // A pool without space is no fault of the device: it is said and put back, and the device is not broken by it.

@@ -5,18 +5,21 @@
 //! for the device's answer. The put-back goes past all this, to the port itself.
 
 use crate::device::Device;
+use crate::error::Error;
 use crate::fact::Fact;
 use crate::facts::Facts;
 use crate::machine::block::devices::{self, Partition};
-use crate::machine::block::hold::Hold;
+use crate::machine::block::hold::{Hold, Opened};
 use crate::machine::fs::root::Root;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::{
-    Act, ActError, AskError, Attention as Call, Done, Fill, Port, Question, ScratchRange, Timed, TunablePath,
+    Act, ActError, AskError, Attention as Call, Done, Port, Question, ScratchRange, Timed, TunablePath,
 };
 use crate::measure::plan::Plan;
+use crate::measure::scratch::{self, Asked, Proof};
 use crate::measure::stats::Sequential;
 use crate::measure::trial::{Watch, SEGMENTS};
+use crate::protocol::surroundings;
 use crate::units::Nanos;
 use rustix::io::Errno;
 use std::cell::{Cell, RefCell};
@@ -74,6 +77,7 @@ impl<F: FnMut(&str)> Listener for F {
 pub(crate) struct Attendant<'a> {
     root: &'a Root,
     facts: &'a Facts,
+    proof: &'a Proof,
     interrupt: &'a Interrupt,
     max_time: Nanos,
     listener: RefCell<&'a mut dyn Listener>,
@@ -94,7 +98,7 @@ const LOCK_TURN: Duration = Duration::from_secs(25);
 impl<'a> Attendant<'a> {
     pub(crate) fn new(
         root: &'a Root,
-        facts: &'a Facts,
+        (facts, proof): (&'a Facts, &'a Proof),
         interrupt: &'a Interrupt,
         max_time: Nanos,
         listener: &'a mut dyn Listener,
@@ -108,6 +112,7 @@ impl<'a> Attendant<'a> {
         Attendant {
             root,
             facts,
+            proof,
             interrupt,
             max_time,
             listener,
@@ -136,16 +141,38 @@ impl<'a> Attendant<'a> {
             Ok(Some(opened)) if opened.diskseq != self.facts.names.diskseq.get().or(opened.diskseq) => {
                 Some("the disk was replaced during the test".to_owned())
             }
-            Ok(Some(_)) if devices::partitions(self.root, &self.facts.device) != self.partitions => {
-                Some("the partitions of the disk changed during the test".to_owned())
-            }
-            Ok(Some(_)) => None,
+            Ok(Some(opened)) => self.not_alone(&mut **hold, opened),
             Ok(None) => Some("another program took the disk's lock (flock) during the test".to_owned()),
             Err(e) => Some(e.to_string()),
         };
         if wrong.is_some() {
             *self.disturbed.borrow_mut() = wrong;
         }
+    }
+
+    /// Why the disk is not used by the test alone any more.
+    fn not_alone(&self, hold: &mut dyn Hold, opened: Opened) -> Option<String> {
+        if devices::partitions(self.root, &self.facts.device) != self.partitions {
+            return Some("the partitions of the disk changed during the test".to_owned());
+        }
+        let mut asked = Asked { root: self.root, hold, opened };
+        let (device, range) = (&self.facts.device, &self.proof.range);
+        let alone = scratch::look_again(&mut asked, device, range, self.proof.private);
+        match alone.and_then(|()| surroundings::unlimited(self.root, self.facts)) {
+            Ok(()) => None,
+            Err(Error::NotSafe { why, .. }) => Some(why),
+            Err(e) => Some(e.to_string()),
+        }
+    }
+
+    /// Looks again before the test writes where it has not written yet. Whether it may.
+    fn may_begin_to_write(&self) -> bool {
+        let wrong = self.not_alone(&mut **self.hold.borrow_mut(), self.proof.opened);
+        let alone = wrong.is_none();
+        if !alone {
+            *self.disturbed.borrow_mut() = wrong;
+        }
+        alone
     }
 
     /// What was being done when the device had no space left.
@@ -195,94 +222,35 @@ impl Watch for Attention<'_> {
     }
 }
 
-/// Has each segment named in the intent, durably, before the first zeroes go to it.
-pub(crate) struct Naming<'a> {
-    port: &'a mut dyn Port,
-    /// First byte and length of the segments on the node.
-    segments: (u64, u64),
-    name_it: &'a mut dyn FnMut((u64, u64)) -> crate::error::Result<()>,
-    named: Vec<(u64, u64)>,
-}
-
-impl<'a> Naming<'a> {
-    pub(crate) fn new(
-        port: &'a mut dyn Port,
-        plan: &Plan,
-        name_it: &'a mut dyn FnMut((u64, u64)) -> crate::error::Result<()>,
-    ) -> Self {
-        Naming { port, segments: (plan.start, plan.length / SEGMENTS), name_it, named: Vec::new() }
-    }
-
-    /// Names what of a span is not named yet, in whole segments; what lies behind them as it is.
-    fn announce(&mut self, offset: u64, length: u64) -> crate::error::Result<()> {
-        let (start, segment) = (self.segments.0, self.segments.1.max(1));
-        let (end, behind) = (offset + length, start + segment * SEGMENTS);
-        let mut at = offset;
-        while at < end {
-            let span = if at >= start && at < behind {
-                (start + (at - start) / segment * segment, segment)
-            } else {
-                (at, end - at)
-            };
-            let inside = |(o, n): &(u64, u64)| span.0 >= *o && span.0 + span.1 <= o + n;
-            if !self.named.iter().any(inside) {
-                (self.name_it)(span)?;
-                self.named.push(span);
-            }
-            at = span.0 + span.1;
-        }
-        Ok(())
-    }
-}
-
-impl Port for Naming<'_> {
-    fn ask(&mut self, device: &Device, question: Question) -> Result<Vec<u8>, AskError> {
-        self.port.ask(device, question)
-    }
-
-    fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>> {
-        let span = match act {
-            // Zeroes that are written are zeroes as well: nobody could tell them from others after a cut.
-            Act::Zero { offset, length, .. } | Act::Write { offset, length, fill: Fill::Zeroes } => {
-                Some((*offset, *length))
-            }
-            Act::Load(load) => load.zeroing.map(|z| (z.offset, z.length)),
-            _ => None,
-        };
-        if let Some(Err(e)) = span.map(|(offset, length)| self.announce(offset, length)) {
-            return Timed { took: Nanos(0), value: Err(ActError::Refused(e.to_string())) };
-        }
-        self.port.act(range, act)
-    }
-
-    fn set(&mut self, device: &Device, path: &TunablePath, value: &str) -> Result<(), ActError> {
-        self.port.set(device, path, value)
-    }
-
-    fn now(&self) -> Nanos {
-        self.port.now()
-    }
-
-    fn left_behind(&self) -> Option<u32> {
-        self.port.left_behind()
-    }
-
-    fn attention(&mut self) -> Option<Call> {
-        self.port.attention()
-    }
-}
-
 /// The run's port: the real one, until an interrupt.
 pub(crate) struct Attended<'a> {
     attendant: &'a Attendant<'a>,
     port: &'a mut dyn Port,
     start: Nanos,
+    /// First byte and length of a segment on the node.
+    segment: (u64, u64),
+    /// The segments that were written to, counted from the first; what lies before or behind them has a number too.
+    begun: Vec<u64>,
 }
 
 impl<'a> Attended<'a> {
-    pub(crate) fn new(attendant: &'a Attendant<'a>, port: &'a mut dyn Port) -> Self {
-        let start = port.now();
-        Attended { attendant, port, start }
+    pub(crate) fn new(attendant: &'a Attendant<'a>, port: &'a mut dyn Port, plan: &Plan) -> Self {
+        let (start, segment) = (port.now(), (plan.start, (plan.length / SEGMENTS).max(1)));
+        Attended { attendant, port, start, segment, begun: Vec::new() }
+    }
+
+    /// Whether an act may go to where it goes: before the first write to each segment everybody else is looked at again.
+    fn may(&mut self, act: &Act) -> bool {
+        let offset = match act {
+            Act::Write { offset, .. } | Act::Zero { offset, .. } => *offset,
+            _ => return true,
+        };
+        let number = offset.checked_sub(self.segment.0).map_or(u64::MAX, |from| from / self.segment.1);
+        if self.begun.contains(&number) {
+            return true;
+        }
+        self.begun.push(number);
+        self.attendant.may_begin_to_write()
     }
 }
 
@@ -293,7 +261,7 @@ impl Port for Attended<'_> {
 
     fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>> {
         let zeroing = matches!(act, Act::Zero { .. });
-        if self.attendant.stops() && !zeroing {
+        if self.attendant.stops() && !zeroing || !self.may(act) {
             return Timed { took: Nanos(0), value: Err(ActError::Stopped) };
         }
         let timed = self.port.act(range, act);
@@ -342,14 +310,26 @@ mod tests {
     /// A run on a device that calls at this act; what the run and the attendant say, and how many acts there were.
     fn run(threshold_at: Option<u64>) -> (trial::Outcome, Option<(String, Call)>, u64) {
         let dir = tempfile::tempdir().unwrap();
-        let root = Root::open(dir.path()).unwrap();
+        let root = crate::machine::simulated::disk::tree(dir.path(), &opened(MIB)).unwrap();
         let mut port = SimulatedPort::new(Model::steady(8_000_000, 1_000_000), vec![7; MIB as usize], 1);
-        let facts = crate::facts::testing::with("sda", &[]);
+        let facts = crate::facts::testing::with(crate::machine::simulated::disk::NAME, &[]);
+        let proof = Proof {
+            range: simulated(MIB),
+            kind: "range",
+            checks: Vec::new(),
+            partition: None,
+            limit: MIB,
+            thin: true,
+            labelled: false,
+            private: false,
+            opened: opened(MIB),
+        };
         port.threshold_at = threshold_at;
         let (interrupt, mut listener) = (Interrupt::default(), |_: &str| {});
         let disk = Shared::new(port.clone());
         let mut hold = SimulatedHold::new(disk, opened(MIB));
-        let attendant = Attendant::new(&root, &facts, &interrupt, Nanos::from_secs(60), &mut listener, &mut hold);
+        let attendant =
+            Attendant::new(&root, (&facts, &proof), &interrupt, Nanos::from_secs(60), &mut listener, &mut hold);
         let plan = Plan {
             seed: 7,
             unit: 4096,
@@ -362,8 +342,12 @@ mod tests {
             first_trial: 0,
             screened: crate::measure::order::SCREENED,
         };
-        let outcome =
-            trial::run(&mut Attended::new(&attendant, &mut port), &simulated(MIB), &plan, &mut Attention(&attendant));
+        let outcome = trial::run(
+            &mut Attended::new(&attendant, &mut port, &plan),
+            &simulated(MIB),
+            &plan,
+            &mut Attention(&attendant),
+        );
         (outcome, attendant.attention(), port.acts())
     }
 

@@ -16,6 +16,7 @@ use zerocap::error::Result;
 use zerocap::facts::{self, Depth, Facts};
 use zerocap::machine::block::blkid::Signature;
 use zerocap::machine::block::hold::Opened;
+use zerocap::machine::block::openers::Opener;
 use zerocap::machine::fs::durable::{Durable, SimulatedDurable};
 use zerocap::machine::fs::root::Root;
 use zerocap::machine::interrupt::Interrupt;
@@ -150,6 +151,8 @@ pub struct Stand {
     pub meanwhile: Vec<(u64, u64, Vec<u8>)>,
     pub lost_at: Option<u64>,
     pub opened: Opened,
+    /// Who else has the disk open.
+    pub openers: Option<Vec<Opener>>,
 }
 
 /// What a test gave: what was kept of it.
@@ -195,8 +198,17 @@ impl Stand {
         };
         let before = content(size, seed);
         let disk = Shared::new(SimulatedPort::new(model, before.clone(), seed));
-        let proof =
-            Proof { limit: range.length, range, kind: "range", checks: Vec::new(), partition: None, thin, opened };
+        let proof = Proof {
+            limit: range.length,
+            range,
+            kind: "range",
+            checks: Vec::new(),
+            partition: None,
+            thin,
+            labelled: false,
+            private: false,
+            opened,
+        };
         let [journal, intents, boot] = [(); 3].map(|()| Rc::default());
         let (others, as_disk) = (Vec::new(), Some(disk::NAME.to_owned()));
         let (claimed, meanwhile, lost_at) = (Vec::new(), Vec::new(), None);
@@ -218,6 +230,7 @@ impl Stand {
             meanwhile,
             lost_at,
             opened,
+            openers: Some(Vec::new()),
         }
     }
 
@@ -243,7 +256,7 @@ impl Stand {
             signature: self.signature.clone(),
             claimed: self.claimed.clone(),
             locked_elsewhere: Vec::new(),
-            writers: Some(Vec::new()),
+            openers: self.openers.clone(),
         }
     }
 

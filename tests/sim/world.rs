@@ -8,7 +8,7 @@ use zerocap::device::Device;
 use zerocap::error::{Error, Result};
 use zerocap::machine::block::blkid::Signature;
 use zerocap::machine::block::hold::{Hold, Opened};
-use zerocap::machine::block::openers::Opener;
+use zerocap::machine::block::openers::{Nodes, Opener};
 use zerocap::machine::fs::durable::{Durable, SimulatedDurable};
 use zerocap::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
 use zerocap::machine::simulated::disk::Shared;
@@ -124,8 +124,8 @@ pub struct Holds {
     pub claimed: Vec<String>,
     /// Nodes whose lock another process holds.
     pub locked_elsewhere: Vec<String>,
-    /// Who has the disk open for writing; `None`: that cannot be told.
-    pub writers: Option<Vec<Opener>>,
+    /// Who has it open; `None`: that cannot be told.
+    pub openers: Option<Vec<Opener>>,
 }
 
 impl Hold for Holds {
@@ -171,8 +171,11 @@ impl Hold for Holds {
     fn signature(&self, _: &str, _: Option<(u64, u64)>) -> Result<Signature> {
         Ok(self.signature.clone())
     }
-    fn writers(&self, _: &[(u32, u32)]) -> Result<Vec<Opener>> {
-        self.writers.clone().ok_or_else(|| Error::file("/proc", "list", std::io::Error::other("hidden")))
+    fn openers(&self, _: &Nodes) -> Result<Vec<Opener>> {
+        self.openers.clone().ok_or_else(|| Error::file("/proc", "list", std::io::Error::other("hidden")))
+    }
+    fn keep_open(&mut self, _: &str) -> Result<()> {
+        Ok(())
     }
     fn held_for(&self) -> Duration {
         Duration::ZERO

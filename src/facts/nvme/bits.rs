@@ -24,6 +24,8 @@ pub const DLFEAT_GUARD_CRC: u64 = 1 << 4;
 pub const NSFEAT_OPTPERF: u64 = 1 << 4;
 /// NSFEAT bit 5: NPDGL and NPDAL are defined (OPTPERF, high bit, from 2.1).
 pub const NSFEAT_OPTPERF_LARGE: u64 = 1 << 5;
+/// NMIC bit 0: the namespace may be attached to two or more controllers (NVM Command Set, Identify Namespace).
+pub const NMIC_SHARED: u64 = 1;
 /// NSFEAT bit 0: thin provisioning.
 pub const NSFEAT_THIN: u64 = 1;
 /// VWC bit 0: there is a volatile write cache.

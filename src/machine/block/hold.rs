@@ -9,8 +9,9 @@ use crate::error::{Error, Result};
 use crate::machine::block::blkid::{self, Signature};
 pub use crate::machine::block::locked_disk::Opened;
 use crate::machine::block::locked_disk::{self, LockedDisk};
-use crate::machine::block::openers::{self, Opener};
+use crate::machine::block::openers::{self, Nodes, Opener};
 use crate::machine::udev;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 /// One disk at a time, locked by this process.
@@ -35,8 +36,10 @@ pub trait Hold {
     fn claimable(&self, node: &str) -> std::result::Result<(), i32>;
     /// What signature lies on a node, or on these bytes of it alone.
     fn signature(&self, node: &str, bytes: Option<(u64, u64)>) -> Result<Signature>;
-    /// The other processes that have one of these devices open for writing.
-    fn writers(&self, devnums: &[(u32, u32)]) -> Result<Vec<Opener>>;
+    /// The other processes that have one of these nodes open.
+    fn openers(&self, nodes: &Nodes) -> Result<Vec<Opener>>;
+    /// Keeps a node open until [`Hold::delete_partition`]: of a partition that nobody has open BLKRRPART makes nothing.
+    fn keep_open(&mut self, node: &str) -> Result<()>;
     /// How long the lock has been held.
     fn held_for(&self) -> Duration;
     /// Gives the lock up for long enough that udev handles what it waits with, and takes it again; gives what the disk says
@@ -58,6 +61,8 @@ const UDEV_QUEUE: &str = "/run/udev/queue";
 #[derive(Debug, Default)]
 pub struct LiveHold {
     disk: Option<(LockedDisk, Instant)>,
+    /// The temporary partition, open.
+    partition: Option<OwnedFd>,
 }
 
 impl LiveHold {
@@ -95,6 +100,7 @@ impl Hold for LiveHold {
     }
 
     fn delete_partition(&mut self, number: i32) -> Result<()> {
+        self.partition = None;
         self.disk()?.delete_partition(number)
     }
 
@@ -114,8 +120,13 @@ impl Hold for LiveHold {
         blkid::probe(node, bytes)
     }
 
-    fn writers(&self, devnums: &[(u32, u32)]) -> Result<Vec<Opener>> {
-        openers::writers(devnums)
+    fn openers(&self, nodes: &Nodes) -> Result<Vec<Opener>> {
+        openers::find(nodes)
+    }
+
+    fn keep_open(&mut self, node: &str) -> Result<()> {
+        self.partition = Some(locked_disk::open_for_reading(node)?);
+        Ok(())
     }
 
     fn held_for(&self) -> Duration {

@@ -46,8 +46,7 @@ impl LockedDisk {
     /// Opens a whole-disk node and takes its lock, waiting while an event of udev has it; `None` where another program
     /// keeps it longer.
     pub fn open(node: &str) -> Result<Option<LockedDisk>> {
-        let fd = rustix::fs::open(node, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-            .map_err(|e| Error::file(node, "open", e))?;
+        let fd = open_for_reading(node)?;
         match lock::exclusive(&fd, LOCK_WAIT, Duration::from_millis(50)) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => return Ok(None),
@@ -116,6 +115,11 @@ impl LockedDisk {
             }
         }
     }
+}
+
+/// Opens a node for reading, without a claim: no event follows when it is closed.
+pub fn open_for_reading(node: &str) -> Result<OwnedFd> {
+    rustix::fs::open(node, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(|e| Error::file(node, "open", e))
 }
 
 /// Whether a node can be claimed exclusively right now (O_EXCL fails where it is mounted, a member, or swap). Opened

@@ -5,6 +5,7 @@ pub mod blkid;
 pub mod dependents;
 pub mod devices;
 pub mod dm_status;
+pub mod exports;
 pub mod hold;
 pub mod locked_disk;
 pub mod loop_device;

@@ -1,4 +1,4 @@
-//! Which other processes have a block device open for writing, by `/proc/<pid>/fd` and `fdinfo`. Reads only.
+//! Which other processes have a block device open, by `/proc/<pid>/fd` and `fdinfo`. Reads only.
 //!
 //! O_EXCL keeps out only those who claim a device; a database or an emulator that opens it plainly is seen here alone.
 
@@ -7,6 +7,17 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+/// What a process can do to a device by what it has open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum How {
+    /// It has the node open for reading.
+    Reads,
+    /// It has the device's node for commands open (`/dev/sg3`, `/dev/ng0n1`): what it sends is not seen.
+    SendsCommands,
+    /// It has the node open for writing.
+    Writes,
+}
+
 /// A process that has a device open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opener {
@@ -14,6 +25,17 @@ pub struct Opener {
     pub pid: u32,
     /// Its name (`/proc/<pid>/comm`), as it gave it.
     pub command: String,
+    /// The most that it can do.
+    pub how: How,
+}
+
+/// The nodes of which somebody may have one open.
+#[derive(Debug, Clone, Default)]
+pub struct Nodes {
+    /// Numbers of block devices.
+    pub blocks: Vec<(u32, u32)>,
+    /// Nodes for commands to the same device.
+    pub commands: Vec<String>,
 }
 
 /// The inode of the initial pid namespace (`PROC_PID_INIT_INO`, `include/linux/proc_ns.h`).
@@ -21,14 +43,14 @@ const INITIAL_PID_NAMESPACE: u64 = 0xEFFF_FFFC;
 /// `O_ACCMODE` of `flags:` in fdinfo, which is octal (proc_pid_fdinfo(5)).
 const ACCESS_MODE: u32 = 0o3;
 
-/// The other processes that have one of these devices open for writing. An error where not all processes can be seen:
-/// then nobody knows.
-pub fn writers(devnums: &[(u32, u32)]) -> Result<Vec<Opener>> {
+/// The processes that have one of these open, this one and its children left out. An error where not all processes can be
+/// seen: then nobody knows.
+pub fn find(nodes: &Nodes) -> Result<Vec<Opener>> {
     let namespace = fs::metadata("/proc/self/ns/pid").map_err(|e| Error::file("/proc/self/ns/pid", "look up", e))?;
     if namespace.ino() != INITIAL_PID_NAMESPACE {
         return Err(unseen("this is not the machine's own process namespace (a container)"));
     }
-    writers_below(Path::new("/proc"), devnums, std::process::id())
+    find_below(Path::new("/proc"), nodes, std::process::id())
 }
 
 fn unseen(why: &str) -> Error {
@@ -38,16 +60,21 @@ fn unseen(why: &str) -> Error {
     }
 }
 
-fn writers_below(proc: &Path, devnums: &[(u32, u32)], own: u32) -> Result<Vec<Opener>> {
+fn find_below(proc: &Path, nodes: &Nodes, own: u32) -> Result<Vec<Opener>> {
     let mut found = Vec::new();
     let mut seen_first = false;
     for entry in fs::read_dir(proc).map_err(|e| Error::file(proc, "list", e))? {
         let entry = entry.map_err(|e| Error::file(proc, "list", e))?;
         let Some(pid) = entry.file_name().to_str().and_then(|n| n.parse::<u32>().ok()) else { continue };
         seen_first |= pid == 1;
-        if pid != own && writes(&entry.path(), devnums)? {
+        if pid == own {
+            continue;
+        }
+        // The children of a test are its own: the one that acts has the device open.
+        let how = most(&entry.path(), nodes)?.filter(|_| parent(&entry.path()) != Some(own));
+        if let Some(how) = how {
             let command = fs::read_to_string(entry.path().join("comm")).unwrap_or_default();
-            found.push(Opener { pid, command: command.trim_end().to_owned() });
+            found.push(Opener { pid, command: command.trim_end().to_owned(), how });
         }
     }
     if !seen_first {
@@ -56,18 +83,26 @@ fn writers_below(proc: &Path, devnums: &[(u32, u32)], own: u32) -> Result<Vec<Op
     Ok(found)
 }
 
-fn writes(process: &Path, devnums: &[(u32, u32)]) -> Result<bool> {
+/// The parent of a process: the second field behind its name in `stat`; the name may hold anything, so the last ')' ends it.
+fn parent(process: &Path) -> Option<u32> {
+    let stat = fs::read_to_string(process.join("stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The most that a process can do to one of the nodes.
+fn most(process: &Path, nodes: &Nodes) -> Result<Option<How>> {
     let fds = process.join("fd");
     let entries = match fs::read_dir(&fds) {
         Ok(entries) => entries,
         // It has ended meanwhile.
-        Err(e) if gone(&e) => return Ok(false),
+        Err(e) if gone(&e) => return Ok(None),
         Err(e) => return Err(Error::file(fds, "list", e)),
     };
+    let mut most = None;
     for entry in entries {
         let entry = match entry {
             Ok(entry) => entry,
-            Err(e) if gone(&e) => return Ok(false),
+            Err(e) if gone(&e) => return Ok(most),
             Err(e) => return Err(Error::file(fds, "list", e)),
         };
         // Only a link to a device node is followed: a look behind others may block (a file of a dead server).
@@ -75,14 +110,18 @@ fn writes(process: &Path, devnums: &[(u32, u32)]) -> Result<bool> {
         if !target.starts_with("/dev/") {
             continue;
         }
+        if nodes.commands.iter().any(|node| target.as_os_str() == node.as_str()) {
+            most = most.max(Some(How::SendsCommands));
+        }
         let Ok(meta) = fs::metadata(entry.path()) else { continue };
         let device = (rustix::fs::major(meta.rdev()), rustix::fs::minor(meta.rdev()));
         let is_block = rustix::fs::FileType::from_raw_mode(meta.mode()).is_block_device();
-        if is_block && devnums.contains(&device) && open_for_writing(process, &entry.file_name()) {
-            return Ok(true);
+        if is_block && nodes.blocks.contains(&device) {
+            let how = if open_for_writing(process, &entry.file_name()) { How::Writes } else { How::Reads };
+            most = most.max(Some(how));
         }
     }
-    Ok(false)
+    Ok(most)
 }
 
 /// Whether a descriptor was opened for writing; what cannot be read counts as if it were.
@@ -104,10 +143,11 @@ mod tests {
     fn a_process_that_cannot_be_seen_is_not_taken_for_none() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("7/fd")).unwrap();
-        let error = writers_below(dir.path(), &[(8, 0)], 1).unwrap_err().to_string();
+        let nodes = Nodes { blocks: vec![(8, 0)], commands: Vec::new() };
+        let error = find_below(dir.path(), &nodes, 1).unwrap_err().to_string();
         assert!(error.contains("hidepid"), "{error}");
         fs::create_dir_all(dir.path().join("1/fd")).unwrap();
-        assert_eq!(writers_below(dir.path(), &[(8, 0)], 2).unwrap(), []);
+        assert_eq!(find_below(dir.path(), &nodes, 2).unwrap(), []);
     }
 
     #[test]
@@ -121,5 +161,23 @@ mod tests {
             assert_eq!(open_for_writing(dir.path(), fd.as_ref()), writes, "{text}");
         }
         assert!(open_for_writing(dir.path(), "9".as_ref()), "not known");
+    }
+
+    #[test]
+    fn a_node_for_commands_is_told_and_a_child_of_the_test_is_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        for (pid, parent) in [("1", "0"), ("7", "1"), ("8", "5")] {
+            fs::create_dir_all(dir.path().join(pid).join("fd")).unwrap();
+            fs::write(dir.path().join(pid).join("stat"), format!("{pid} (a) b) S {parent} 0 0\n")).unwrap();
+            fs::write(dir.path().join(pid).join("comm"), "tool\n").unwrap();
+        }
+        for pid in ["7", "8"] {
+            std::os::unix::fs::symlink("/dev/sg3", dir.path().join(pid).join("fd/4")).unwrap();
+        }
+        let nodes = Nodes { blocks: Vec::new(), commands: vec!["/dev/sg3".to_owned()] };
+        let tool = Opener { pid: 7, command: "tool".to_owned(), how: How::SendsCommands };
+        assert_eq!(find_below(dir.path(), &nodes, 5).unwrap(), [tool]);
+        let other = Nodes { blocks: Vec::new(), commands: vec!["/dev/sg30".to_owned()] };
+        assert_eq!(find_below(dir.path(), &other, 5).unwrap(), []);
     }
 }

@@ -5,7 +5,7 @@ use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
 use crate::machine::block::blkid::Signature;
 use crate::machine::block::hold::{Hold, Opened};
-use crate::machine::block::openers::Opener;
+use crate::machine::block::openers::{Nodes, Opener};
 use crate::machine::fs::root::Root;
 use crate::machine::port::{
     Act, ActError, AskError, Attention, Done, Port, Question, ScratchRange, Timed, TunablePath,
@@ -115,15 +115,15 @@ pub struct SimulatedHold {
     pub claimed: bool,
     /// What lies on it.
     pub signature: Signature,
-    /// Who has it open for writing; `None`: that cannot be told.
-    pub writers: Option<Vec<Opener>>,
+    /// Who has it open; `None`: that cannot be told.
+    pub openers: Option<Vec<Opener>>,
 }
 
 impl SimulatedHold {
     /// A disk that nobody else uses.
     pub fn new(disk: Shared, opened: Opened) -> SimulatedHold {
-        let (locked_elsewhere, claimed, signature, writers) = (false, false, Signature::Nothing, Some(Vec::new()));
-        SimulatedHold { disk, opened, locked_elsewhere, claimed, signature, writers }
+        let (locked_elsewhere, claimed, signature, openers) = (false, false, Signature::Nothing, Some(Vec::new()));
+        SimulatedHold { disk, opened, locked_elsewhere, claimed, signature, openers }
     }
 }
 
@@ -173,8 +173,12 @@ impl Hold for SimulatedHold {
         Ok(self.signature.clone())
     }
 
-    fn writers(&self, _: &[(u32, u32)]) -> Result<Vec<Opener>> {
-        self.writers.clone().ok_or_else(|| Error::file("/proc", "list", std::io::Error::other("hidden")))
+    fn openers(&self, _: &Nodes) -> Result<Vec<Opener>> {
+        self.openers.clone().ok_or_else(|| Error::file("/proc", "list", std::io::Error::other("hidden")))
+    }
+
+    fn keep_open(&mut self, _: &str) -> Result<()> {
+        Ok(())
     }
 
     fn held_for(&self) -> Duration {

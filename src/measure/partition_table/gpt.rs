@@ -1,6 +1,7 @@
 //! Both copies of a GPT: header, entry array, their checksums. One good copy is used and the other told about; none
 //! good and a trace of one makes the table malformed.
 
+use super::purpose;
 use super::table::{le, Blocks, Entry, Table, TableKind, MAX_ENTRY_ARRAY};
 use crate::device::display::escape_str;
 use std::collections::BTreeSet;
@@ -160,6 +161,7 @@ fn entry(device: &Blocks<'_>, raw: &[u8], index: u32, good: &mut Good) {
         end_byte: first.max(last).saturating_add(1).saturating_mul(device.block),
         name: escape_str(&name),
         index,
+        purpose: purpose::of_gpt(raw),
     });
 }
 

@@ -1,6 +1,7 @@
 //! Block 0 as an MBR, and the chain of logical partitions. What counts as a partition is the kernel's rule: a length
 //! over 0, whatever the type says.
 
+use super::purpose;
 use super::table::{le, Blocks, Entry, Table, TableKind, CHAIN, MAX_CHAIN};
 
 /// One of the four slots of an MBR or EBR, in blocks.
@@ -48,7 +49,7 @@ pub(super) fn read(table: &mut Table, device: &mut Blocks<'_>, first: &[u8]) -> 
             continue;
         }
         others = true;
-        push(table, device, slot.start, slot.count, index);
+        push(table, device, (slot.start, slot.count), index, slot.kind);
         if slot.is_extended() {
             walk(table, device, slot, &mut logical);
         }
@@ -59,13 +60,13 @@ pub(super) fn read(table: &mut Table, device: &mut Blocks<'_>, first: &[u8]) -> 
     protective
 }
 
-fn push(table: &mut Table, device: &Blocks<'_>, start: u64, count: u64, index: u32) {
+fn push(table: &mut Table, device: &Blocks<'_>, (start, count): (u64, u64), index: u32, kind: u8) {
     let (first_byte, end_byte) =
         (start.saturating_mul(device.block), start.saturating_add(count).saturating_mul(device.block));
     if end_byte > device.size {
         table.notes.push(format!("partition {index} ends beyond the device"));
     }
-    table.entries.push(Entry { first_byte, end_byte, name: String::new(), index });
+    table.entries.push(Entry { first_byte, end_byte, name: String::new(), index, purpose: purpose::of_mbr(kind) });
 }
 
 /// Follows the chain: data partitions count from the block at hand, the next block from the start of the extended
@@ -95,7 +96,7 @@ fn walk(table: &mut Table, device: &mut Blocks<'_>, extended: &Slot, logical: &m
             // The kernel takes the last two slots only where they stay inside: they often hold leftovers.
             let inside = start >= extended.start && start + slot.count <= extended.start + extended.count;
             if i < 2 || inside {
-                push(table, device, start, slot.count, *logical);
+                push(table, device, (start, slot.count), *logical, slot.kind);
                 *logical += 1;
             }
         }

@@ -52,6 +52,8 @@ pub struct Entry {
     pub name: String,
     /// Its number as the kernel counts, from 1.
     pub index: u32,
+    /// What it is for by its type, where no test may use it.
+    pub purpose: Option<&'static str>,
 }
 
 /// Bytes that belong to the table itself.

@@ -10,6 +10,7 @@ use crate::machine::block::hold::Opened;
 use crate::machine::fs::mounts;
 use crate::machine::fs::root::Root;
 use crate::machine::port::errno_name;
+use crate::measure::partition_table::Table;
 
 pub(super) struct Checks {
     pub(super) device: String,
@@ -57,6 +58,11 @@ pub(super) fn same_device(checks: &mut Checks, root: &Root, device: &Device, dis
 /// What a signature of this type is, for a sentence: "an ext4 file system".
 fn holds(kind: &str) -> String {
     match kind {
+        "ext2" | "ext3" | "ext4" => format!("an {kind} file system"),
+        "xfs" | "btrfs" | "vfat" | "f2fs" | "ntfs" | "exfat" | "squashfs" | "erofs" | "iso9660" | "udf"
+        | "bcachefs" => {
+            format!("a {kind} file system")
+        }
         "swap" => "swap space".to_owned(),
         "LVM2_member" => "a physical volume of LVM".to_owned(),
         "linux_raid_member" => "a member of an md RAID".to_owned(),
@@ -96,6 +102,50 @@ pub(super) fn whole_disk(checks: &mut Checks, on: &Asked<'_>, device: &Device) -
     Ok(())
 }
 
+/// That nothing stands on the whole disk or on these partitions of it, and none of them is mounted.
+pub(super) fn holds_no_mount(checks: &mut Checks, root: &Root, device: &Device, parts: &[&Partition]) -> Result<()> {
+    not_held(checks, root, &device.attr("holders"), "the whole disk")?;
+    for p in parts {
+        not_held(checks, root, &device.attr(&format!("{}/holders", p.name)), &p.name)?;
+    }
+    let numbers = device.devnum.into_iter().chain(parts.iter().filter_map(|p| p.devnum));
+    for number in numbers {
+        not_mounted(checks, root, &number.to_string(), &device.name)?;
+    }
+    Ok(())
+}
+
+/// That the type of a partition does not say that something uses it without a file system: firmware, a boot loader, a
+/// volume manager. One that stands in no table that can be read is of a type that nobody knows.
+pub(super) fn type_allows(checks: &mut Checks, on: &Asked<'_>, p: &Partition) -> Result<()> {
+    let disk = on.opened;
+    let table = Table::read(disk.size, disk.logical_block, &mut |at, n| on.hold.read_at(at, n));
+    let end = p.start.saturating_add(p.length);
+    let mut entries = table.entries.iter().filter(|e| (e.first_byte, e.end_byte) == (p.start, end)).peekable();
+    if entries.peek().is_none() {
+        return checks.refuse(format!(
+            "{} stands in no partition table that can be read here (it has {}), so that its type is not known; what is not \
+             known counts as in use",
+            p.name,
+            table.kind.noun()
+        ));
+    }
+    match entries.find_map(|e| e.purpose) {
+        None => {
+            checks.lines.push(format!("the type of {} is none that is used without a file system", p.name));
+            Ok(())
+        }
+        Some(what) => checks.refuse(format!("{} is {what}; name a partition that holds nothing", p.name)),
+    }
+}
+
+/// Whether the GPT name of a partition says that it is scratch.
+pub(super) fn is_labelled(root: &Root, device: &Device, p: &Partition) -> bool {
+    let uevent = root.text(&device.attr(&format!("{}/uevent", p.name)));
+    let wanted = format!("PARTNAME={LABEL}");
+    uevent.known().is_some_and(|text| text.lines().any(|line| line == wanted))
+}
+
 pub(super) fn not_mounted(checks: &mut Checks, root: &Root, devnum: &str, what: &str) -> Result<()> {
     let mounts = checks.known(mounts::complete(root), "what is mounted (/proc/self/mountinfo)")?;
     let on = mounts.iter().find(|m| m.devnum == devnum);
@@ -110,11 +160,7 @@ pub(super) fn labelled<'a>(
     device: &Device,
     partitions: &'a [Partition],
 ) -> Result<&'a Partition> {
-    let wanted = format!("PARTNAME={LABEL}");
-    let mut found = partitions.iter().filter(|p| {
-        let uevent = root.text(&device.attr(&format!("{}/uevent", p.name)));
-        uevent.known().is_some_and(|text| text.lines().any(|line| line == wanted))
-    });
+    let mut found = partitions.iter().filter(|p| is_labelled(root, device, p));
     match (found.next(), found.next()) {
         (Some(p), None) => Ok(p),
         (None, _) => checks.refuse(format!("no GPT partition is named {LABEL}")),
@@ -173,9 +219,15 @@ pub(super) fn overlap(p: &Partition, start: u64, length: u64) -> bool {
     p.start < start.saturating_add(length) && start < p.start.saturating_add(p.length)
 }
 
-/// A file system that starts where the range does is not seen on the whole disk.
-pub(super) fn inner_signature(checks: &mut Checks, on: &Asked<'_>, node: &str) -> Result<()> {
-    match on.hold.signature(node, None)? {
+/// A file system that starts where the range does is not seen on the whole disk: the node of the range is probed, or these
+/// bytes of the disk's.
+pub(super) fn inner_signature(
+    checks: &mut Checks,
+    on: &Asked<'_>,
+    node: &str,
+    bytes: Option<(u64, u64)>,
+) -> Result<()> {
+    match on.hold.signature(node, bytes)? {
         Signature::Nothing => {
             checks.lines.push("no signature at the start of the range (blkid -p)".to_owned());
             Ok(())

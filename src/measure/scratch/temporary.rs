@@ -57,6 +57,11 @@ pub(super) fn make(
     let there = ready.is_some_and(|(node, devnum)| on.hold.wait_for_node(&node, devnum, NODE_WAIT));
     match made.filter(|_| there) {
         Some(p) => {
+            // Noted and made: if it cannot be kept open it goes again.
+            if let Err(e) = on.hold.keep_open(&p.node()) {
+                take_away(on.hold, on.opened.devnum, ledger, number)?;
+                return Err(e);
+            }
             checks.lines.push(format!("the kernel bounds the range as partition {} ({})", p.number, p.name));
             Ok(Some(p))
         }

@@ -5,7 +5,7 @@
 # vm: -m 1536 -d ext:256M:nvme -d xfs:512M:nvme -d none:256M:virtio -d deep:384M:virtio -n load:64M:zero_ms_per_mib=40,write_ms_per_mib=16
 . "${0%/*}/../lib.sh"
 install_rules
-J="--journal /host/journal"
+J="--journal /host/journal --data-ok"
 ext=$(disk ext) xfs=$(disk xfs) none=$(disk none)
 mkdir -p /mnt/ext /mnt/xfs /mnt/none
 mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "/dev/$ext" && mount "/dev/$ext" /mnt/ext

@@ -5,7 +5,7 @@
 # vm: -n one:64M:write_ms_per_mib=15 -n gone:64M:write_ms_per_mib=30
 # takes: 60
 . "${0%/*}/../lib.sh"
-J="--journal /host/journal"
+J="--journal /host/journal --data-ok"
 one=$(disk one) gone=$(disk gone)
 
 # refuse CODE TEXT PART ARGS... : measure refuses, with one line that holds PART
@@ -68,7 +68,55 @@ before=$(sum "$one")
 check_exit 1 "no permission" setpriv --reuid 65534 --clear-groups zerocap measure "/dev/$one" --scratch label $J
 check_has "$ERR" "/dev/$one" "  the node is named"
 check_eq "$(sum "$one")" "$before" "after all of it the device holds what it held"
-check_exit 0 "and can be measured" zerocap measure "/dev/$one" --scratch label $J
+
+# --- somebody uses the bytes without a claim ---
+sfdisk -q --part-type "/dev/$one" 2 21686148-6449-6E6F-744E-656564454649; settle
+refuse 1 "a BIOS boot partition, which has no signature" "a BIOS boot partition" "/dev/$one" --scratch "/dev/${one}p2"
+sfdisk -q --part-type "/dev/$one" 2 0FC63DAF-8483-4772-8E79-3D69D8477DE4; settle
+before=$(sum "$one")
+check_exit 1 "content that nobody gave leave for" zerocap measure "/dev/$one" --scratch "/dev/${one}p2" --journal /host/journal
+check_has "$ERR" "--data-ok" "  and what gives it"
+check_exit 0 "of a partition named as scratch its name is leave enough" zerocap measure "/dev/$one" --scratch label --journal /host/journal --dry-run
+check_has "$OUT" "is journalled and put back" "  and the plan says what lies there"
+l=$(losetup -f --show -o $((20 << 20)) --sizelimit $((4 << 20)) "/dev/$one")
+refuse 1 "a loop device over the bytes" "losetup -d $l" "/dev/$one" --scratch "/dev/${one}p2"
+check_exit 0 "one beside them is no matter" zerocap measure "/dev/$one" --scratch label $J --dry-run
+losetup -d "$l"
+python3 -c 'import os, sys, time; os.open(sys.argv[1], os.O_RDWR); print("open", flush=True); time.sleep(600)' "/dev/$one" >/tmp/opened &
+writer=$!
+wait_for 10 test -s /tmp/opened
+refuse 1 "a process that has the disk open for writing" "python3 (pid $writer) has /dev/$one" "/dev/$one" --scratch label
+kill $writer; wait $writer 2>/dev/null
+python3 -c 'import os, sys, time; os.open(sys.argv[1], os.O_RDONLY); print("open", flush=True); time.sleep(600)' "/dev/$one" >/tmp/reading &
+reader=$!
+wait_for 10 test -s /tmp/reading
+check_exit 0 "a reader refuses nothing" zerocap measure "/dev/$one" --scratch label $J --dry-run
+check_has "$OUT" "python3 (pid $reader) has it open for reading" "  and is told"
+kill $reader; wait $reader 2>/dev/null
+if modprobe nvmet 2>/dev/null && { mountpoint -q /sys/kernel/config || mount -t configfs none /sys/kernel/config; }; then
+    ns=/sys/kernel/config/nvmet/subsystems/all/namespaces/1
+    mkdir -p "$ns"; ln -sf "/dev/$one" /dev/served
+    echo -n /dev/served >$ns/device_path; echo 1 >$ns/enable
+    refuse 1 "a disk that is served to other machines" "nvmet) serves /dev/served" "/dev/$one" --scratch label
+    echo 0 >$ns/enable; rmdir $ns /sys/kernel/config/nvmet/subsystems/all
+else
+    not_run "a disk that nvmet serves: no module nvmet here"
+fi
+# In the middle of a test somebody opens the disk: it ends, the content is back, and nothing is kept.
+from=$(written "$one")
+zerocap measure "/dev/$one" --scratch label $J >/tmp/out 2>/tmp/err &
+pid=$!
+wait_written "$one" "$from" 8
+python3 -c 'import os, sys, time; os.open(sys.argv[1], os.O_RDWR); time.sleep(600)' "/dev/$one" &
+writer=$!
+wait $pid; code=$?
+kill $writer; wait $writer 2>/dev/null
+check_eq "$code" 1 "a process that opens the disk in the middle ends the test"
+check_has "$(cat /tmp/err)" "python3 (pid $writer)" "  and is named: $(cat /tmp/err)"
+check_eq "$(sum "$one")" "$before" "  with the content as before"
+timed check_exit 5 "  and nothing is kept" zerocap check "/dev/$one"
+
+check_exit 0 "and it can be measured" zerocap measure "/dev/$one" --scratch label $J
 check_eq "$(sum "$one")" "$before" "with the content as before"
 
 # --- a file system that starts in the range of a disk without a table ---

@@ -5,7 +5,7 @@
 # takes: 110
 . "${0%/*}/../lib.sh"
 install_rules
-J="--journal /host/journal"
+J="--journal /host/journal --data-ok"
 gap=$(disk gap) sig=$(disk sig)
 nothing_left() {
     check "no journal, intent or partition is left" test -z "$(find /host/journal /var/lib/zerocap/intent /run/zerocap/intent -type f; ls -d /sys/block/"$1"/"$1"p250 2>/dev/null)"
@@ -58,7 +58,7 @@ for at in INT:0.4 INT:3 TERM:4.5 HUP:5; do
     # Through a shell of its own: bash has background jobs ignore SIGINT.
     python3 - "$s" "$wait" "/dev/$sig" >/tmp/out 2>/tmp/err <<'P' &
 import os, signal, subprocess, sys, time
-p = subprocess.Popen(["zerocap", "measure", sys.argv[3], "--scratch", "16MiB+16MiB", "--journal", "/host/journal"])
+p = subprocess.Popen(["zerocap", "measure", sys.argv[3], "--scratch", "16MiB+16MiB", "--journal", "/host/journal", "--data-ok"])
 time.sleep(float(sys.argv[2]))
 p.send_signal(getattr(signal, "SIG" + sys.argv[1]))
 sys.exit(p.wait() % 256)
@@ -98,5 +98,5 @@ mv /var/lib/zerocap/intent/* /tmp/keep/; rm -f /run/zerocap/intent/*
 check_exit 1 "an earlier test's journal refuses a new test" zerocap measure "/dev/$sig" --scratch 16MiB+16MiB $J
 check_has "$ERR" "zerocap recover" "and names the cure"
 check "it is still there" test -n "$(ls /host/journal/*.journal)"
-check_exit 0 "recover" zerocap recover $J
+check_exit 0 "recover" zerocap recover --journal /host/journal
 check_eq "$(sum "$sig")" "$before" "content as before"

@@ -5,7 +5,7 @@
 # vm: -m 768
 . "${0%/*}/../lib.sh"
 install_rules
-J="--journal /host/journal"
+J="--journal /host/journal --data-ok"
 map() { cat /sys/bus/pseudo/drivers/scsi_debug/map; }
 # no_udev DISK : from here on the rule leaves it alone, so that what changes is the test's doing
 doc() { zerocap show "/dev/$1" --json | json "$2"; }
