@@ -42,7 +42,7 @@ fn has(m: &Measurement, code: FindingCode) -> bool {
 /// Nothing was remarked that the truth does not ask for.
 fn remarks_are_right(s: &Specimen, m: &Measurement, at: &str) {
     for found in &m.findings {
-        assert_eq!(s.finding, Some(found.code), "{at}: {}", found.text);
+        assert!(s.findings.contains(&found.code), "{at}: {}", found.text);
     }
 }
 
@@ -63,7 +63,12 @@ fn each_is_told_for_what_it_is() {
                 m.trials,
                 m.findings.iter().map(|f| f.code.as_str()).collect::<Vec<_>>()
             );
-            assert!(m.class == s.class || m.class == Class::Unknown && noisy, "{at}");
+            assert!(
+                m.class == s.class || m.class == Class::Unknown && (noisy || s.open),
+                "{at}: {:?} {:?}",
+                m.inconclusive,
+                m.findings
+            );
             assert_eq!(m.hazard.as_ref().map(|h| h.hazard), s.hazard, "{at}");
             assert_eq!(m.zeroes_verified, matches!(m.class, Class::Fast | Class::Slow | Class::Unknown), "{at}");
             assert_eq!(m.inconclusive.is_some(), m.class == Class::Unknown, "{at}: {:?}", outcome.end);
@@ -73,12 +78,11 @@ fn each_is_told_for_what_it_is() {
                 assert!(holds, "{at}: {speedup:?}");
                 assert!(noisy || (speedup.median / truth - 1.0).abs() < 0.05, "{at}: {speedup:?}");
             }
-            if s.finding.is_some_and(|code| has(&m, code)) || s.finding.is_none() {
-                // What a long stretch costs under such a tail nobody can bound: not to answer is as right as the median.
-                let boundless = s.model.noise == Noise::HeavyTail && m.class == Class::Unknown;
-                right += u64::from(m.class == s.class || boundless);
+            if s.findings.iter().all(|code| has(&m, *code)) {
+                right += u64::from(m.class == s.class);
             }
-            if !noisy {
+            right += u64::from(s.open && m.class == Class::Unknown);
+            if !noisy && !s.open {
                 remarks_are_right(&s, &m, &at);
             }
         }
@@ -87,42 +91,32 @@ fn each_is_told_for_what_it_is() {
 }
 
 #[test]
-fn the_baseline_is_zeroes_only_where_they_are_cheap() {
-    for s in zoo(SEGMENT).into_iter().filter(|s| s.model.noise == Noise::None && s.hazard.is_none()) {
-        let (m, _) = tested(s.name, s.model, 1);
-        let expected = if s.name.starts_with("dedupe") { "zeroes" } else { "incompressible" };
-        assert_eq!(m.baseline, expected, "{}", s.name);
-    }
-}
-
-#[test]
 fn old_data_is_named_with_its_place() {
     // The first call that is long enough for the lie: a rung of the ladder, from the byte the plan begins at.
-    for (name, place, calls) in [
-        ("lie", "at byte 8192", 1),
-        ("lie in the last block", "at byte 40448", 1),
-        ("lie in long calls", "at byte 73728", 2),
-        ("ones", "at byte 8192", 1),
-        ("stale reads", "at byte 8192", 1),
+    for (name, place) in [
+        ("lie", "at byte 8192"),
+        ("lie in the last block", "at byte 40448"),
+        ("lie in long calls", "at byte 73728"),
+        ("ones", "at byte 8192"),
+        ("stale reads", "at byte 8192"),
     ] {
-        let (m, outcome) = tested(name, specimen(name).model, 1);
+        let (m, _) = tested(name, specimen(name).model, 1);
         let hazard = m.hazard.unwrap();
         assert_eq!((hazard.hazard, hazard.method), (Hazard::OldDataLeft, Some(Method::PunchHole)), "{name}");
         assert!(hazard.text.ends_with(place), "{name}: {}", hazard.text);
         let what = if name == "ones" { "0xff is read" } else { "old data is read" };
         assert!(hazard.text.contains(what), "{name}: {}", hazard.text);
-        assert_eq!(outcome.write_ladder.len() + 1, calls, "{name}");
     }
 }
 
 #[test]
 fn nothing_is_sent_after_a_call_that_was_not_answered() {
-    let (stand, _, kept) = sim::measured(specimen("hangs").model, 1, SEGMENT);
-    let (outcome, _) = kept.unwrap();
+    let plan = sim::plan(1, 4096, 0, SEGMENT);
+    let (outcome, did) = noted(specimen("hangs").model, &plan, false, &mut sim::Quiet);
     let End::Wrong(wrong) = &outcome.end else { panic!("{:?}", outcome.end) };
     assert_eq!(wrong.hazard, Hazard::NoAnswer);
-    // Open, a read for the journal, two blocks of the witness, one write, the two blocks around, and the call.
-    assert_eq!(stand.disk.0.borrow().acts(), 8);
+    let zeroing = did.iter().filter(|d| matches!(d, Did::Zero(..))).count();
+    assert!(zeroing == 1 && matches!(did.last(), Some(Did::Zero(..))), "{did:?}");
 }
 
 #[test]
@@ -130,8 +124,8 @@ fn a_failure_midway_keeps_what_was_found_before() {
     let (m, _) = tested("fails midway", specimen("fails midway").model, 1);
     assert_eq!(m.class, Class::Broken);
     assert!(m.hazard.unwrap().text.contains("EIO"));
-    // Two rungs of the ladder, five pairs, then the eighth call.
-    assert_eq!((m.trials, m.zeroes_verified), (5, false));
+    // Two rungs of the ladder, three ragged spans, two pairs, then the eighth call.
+    assert_eq!((m.trials, m.zeroes_verified), (2, false));
 }
 
 #[test]
@@ -193,12 +187,12 @@ impl Port for Noted {
 
 /// A test of a device with this plan.
 fn noted(model: Model, plan: &Plan, treacherous: bool, watch: &mut dyn Watch) -> (Outcome, Vec<Did>) {
-    let range = scratch::simulated(plan.start + plan.length + 4096);
+    let range = scratch::simulated(plan.start + plan.area + 4096);
     let content = sim::content(range.length, 1);
     let mut port =
         Noted { port: SimulatedPort::new(model, content.clone(), 1), did: Vec::new(), treacherous, unreadable: false };
     let outcome = trial::run(&mut port, &range, plan, watch);
-    let used = plan.start as usize..(plan.start + plan.length) as usize;
+    let used = plan.start as usize..(plan.start + plan.area) as usize;
     assert!(port.port.content[..used.start] == content[..used.start], "written to in front of the plan");
     assert!(port.port.content[used.end..] == content[used.end..], "written to behind the plan");
     (outcome, port.did)
@@ -207,7 +201,7 @@ fn noted(model: Model, plan: &Plan, treacherous: bool, watch: &mut dyn Watch) ->
 #[test]
 fn blocks_around_that_cannot_be_read_end_no_test() {
     let plan = sim::plan(1, 4096, 4096, 64 * KIB);
-    let range = scratch::simulated(plan.length + 8192);
+    let range = scratch::simulated(plan.area + 8192);
     let port = SimulatedPort::new(specimen("constant").model, sim::content(range.length, 1), 1);
     let mut port = Noted { port, did: Vec::new(), treacherous: false, unreadable: true };
     let outcome = trial::run(&mut port, &range, &plan, &mut sim::Quiet);
@@ -221,20 +215,17 @@ fn what_is_zeroed_was_written_two_pairs_before() {
         let (outcome, did) = noted(model, &plan, false, &mut sim::Quiet);
         let (mut pairs, mut places) = (0, std::collections::BTreeSet::new());
         // The first zeroing is the ladder's.
-        for i in (0..did.len()).filter(|i| matches!(did[*i], Did::Zero(..))).skip(outcome.zero_ladder.len()) {
+        let whole = |d: &Did| matches!(d, Did::Zero(Method::PunchHole, _, length) if *length == outcome.segment);
+        // The first of this length is the ladder's.
+        for i in (0..did.len()).filter(|i| whole(&did[*i])).skip(1) {
             let Did::Zero(_, at, length) = did[i] else { continue };
-            assert_eq!(length, outcome.segment);
             // Since it was written there were at least the two writes of the pair in between.
             let since = did[..i].iter().rev().take_while(|d| **d != Did::Write(at, length)).count();
             assert!(since >= 2, "{i}: {:?}", &did[i.saturating_sub(6)..=i]);
             places.insert(at);
             pairs += 1;
         }
-        assert_eq!(
-            pairs,
-            outcome.pairs.len() + 13,
-            "four methods by a zeroing call are screened, and one is read twice"
-        );
+        assert_eq!(pairs, outcome.pairs.len());
         assert_eq!(places.len() as u64, SEGMENTS);
     }
 }
@@ -245,7 +236,11 @@ fn a_method_is_not_credited_with_what_a_failed_one_did() {
     let (outcome, did) = noted(specimen("constant").model, &plan, true, &mut sim::Quiet);
     let failed = did.iter().position(|d| matches!(d, Did::Zero(Method::ZeroRange, ..))).unwrap();
     let Did::Zero(_, at, length) = did[failed] else { unreachable!() };
-    assert_eq!(did[failed + 1], Did::Write(at, length), "what it may have zeroed all the same is written again");
+    let after: Vec<&Did> = did[failed + 1..].iter().take_while(|d| matches!(d, Did::Write(..))).collect();
+    assert!(
+        after.contains(&&Did::Write(at, length)),
+        "what it may have zeroed all the same is written again: {after:?}"
+    );
     let End::Wrong(wrong) = outcome.end else { panic!("{:?}", outcome.end) };
     assert_eq!((wrong.hazard, wrong.method), (Hazard::OldDataLeft, Method::BlkZeroOut));
 }
@@ -288,7 +283,7 @@ fn a_slow_device_is_decided_within_the_time_budget() {
         (Model::steady(8 * S, S), Class::Fast),
         (Model::steady(S, 8 * S), Class::Slow),
         // The segments that became smaller are the four that were filled: the rest of the range has no media yet.
-        (Model { writing: Writing::FirstTouch(30 * S), ..Model::steady(3 * S, 2 * S) }, Class::Slow),
+        (Model { writing: Writing::FirstTouch(8 * S), ..Model::steady(3 * S, 2 * S) }, Class::Slow),
     ] {
         let (found, outcome) = of_rates(model, 1);
         assert_eq!(found, class, "{model:?}: {:?} after {:?}", outcome.inconclusive, outcome.took);
@@ -300,10 +295,10 @@ fn a_slow_device_is_decided_within_the_time_budget() {
 fn the_byte_budget_makes_segments_smaller_or_says_that_it_cannot() {
     let whole = sim::plan(1, 4096, 0, 256 * KIB);
     let model = specimen("constant").model;
-    let small = Plan { max_bytes: whole.max_bytes / 4, ..whole.clone() };
+    let small = Plan { max_bytes: whole.max_bytes / 8, ..whole.clone() };
     let (outcome, _) = noted(model, &small, false, &mut sim::Quiet);
     assert_eq!((outcome.segment, outcome.pairs.len()), (64 * KIB, 13));
-    let coarse = Plan { unit: 256 * KIB, ..small };
+    let coarse = Plan { unit: 256 * KIB, max_bytes: whole.max_bytes / 12, ..small };
     let (outcome, did) = noted(model, &coarse, false, &mut sim::Quiet);
     assert!(outcome.inconclusive == Some(Open::Granularity) && did.is_empty());
 }

@@ -54,10 +54,10 @@ pub fn compose(root: &Root, facts: &Facts, verdict: &Verdict) -> Document {
         zeroes_verified: figures.zeroes_verified,
         zero_bytes_per_second: m.and_then(|m| m.zero_bytes_per_second),
         write_bytes_per_second: m.and_then(|m| m.write_bytes_per_second),
-        data_write_bytes_per_second: None,
+        data_write_bytes_per_second: m.and_then(|m| m.data_write_bytes_per_second),
         overwrite_after_zero_bytes_per_second: m.and_then(|m| m.overwrite_after_zero_bytes_per_second),
         speedup: m.and_then(|m| m.speedup).map(Into::into),
-        sustained: None,
+        sustained: m.and_then(|m| m.sustained).map(Into::into),
         methods: m.map(|m| m.methods.iter().map(Into::into).collect()).unwrap_or_default(),
         modes: m.map(|m| m.modes.iter().map(Into::into).collect()).unwrap_or_default(),
         hints: hints(facts, m, figures),
@@ -183,6 +183,12 @@ impl From<&Want> for public::Tunable {
 impl From<kept::Speedup> for public::Speedup {
     fn from(from: kept::Speedup) -> Self {
         public::Speedup { median: from.median, low: from.low, high: from.high, confidence: from.confidence }
+    }
+}
+
+impl From<kept::Sustained> for public::Sustained {
+    fn from(from: kept::Sustained) -> Self {
+        public::Sustained { bytes: from.bytes, speedup: from.speedup }
     }
 }
 

@@ -42,9 +42,15 @@ pub struct Measure {
     /// Keep the old content in DIR while the test runs
     #[arg(long, value_name = "DIR")]
     journal: Option<PathBuf>,
-    /// Bytes for the pairs that decide
-    #[arg(long, value_name = "SIZE", default_value = "512MiB")]
+    /// Bytes that the test writes at most, the put-back included
+    #[arg(long, value_name = "SIZE", default_value = "2GiB")]
     max_bytes: String,
+    /// Bytes that are zeroed in one long stretch; the test writes six times as much [default: 256MiB]
+    #[arg(long, value_name = "SIZE")]
+    sustained: Option<String>,
+    /// Bytes of a larger scratch that are used [default: 52MiB]
+    #[arg(long, value_name = "SIZE")]
+    scratch_bytes: Option<String>,
     /// Seconds for the test, put-back not counted
     #[arg(long, value_name = "N", default_value_t = 60)]
     max_seconds: u64,
@@ -75,6 +81,12 @@ impl Measure {
     /// Runs the verb.
     pub fn run(&self, roots: &Roots) -> Result<u8> {
         let usage = |what: String| Error::Usage(what);
+        let size = |text: &Option<String>, option: &str| match text {
+            None => Ok(None),
+            Some(text) => parse_size(text).map(Some).ok_or_else(|| usage(format!("{option}: not a size"))),
+        };
+        let sustained = size(&self.sustained, "--sustained")?;
+        let max_bytes = parse_size(&self.max_bytes).ok_or_else(|| usage("--max-bytes: not a size".to_owned()))?;
         let request = Request {
             device: self.device.clone(),
             place: match &self.scratch {
@@ -88,7 +100,10 @@ impl Measure {
             private: false,
             dry_run: self.dry_run,
             journal: self.journal.clone(),
-            max_bytes: parse_size(&self.max_bytes).ok_or_else(|| usage("--max-bytes: not a size".to_owned()))?,
+            // Who asks for a longer stretch allows what it writes.
+            max_bytes: max_bytes.saturating_add(sustained.unwrap_or(0).saturating_mul(7)),
+            sustained,
+            scratch_bytes: size(&self.scratch_bytes, "--scratch-bytes")?,
             max_seconds: self.max_seconds,
             deadline: self.deadline,
             restore_limits: self.restore_limits,

@@ -22,7 +22,7 @@ use crate::protocol::result::{self, Conditions};
 use crate::protocol::{self, directory, surroundings, untested, Machine, Subject};
 use crate::store::intents::{self, Intents};
 use crate::store::measurements;
-use crate::terms::Class;
+use crate::terms::{Class, FindingCode};
 use crate::verdict::measurement::TestFinding;
 
 pub use crate::protocol::supervise::{Listener, Pair, Progress};
@@ -154,6 +154,9 @@ fn keep(roots: &Roots, facts: &Facts, prepared: &Prepared, outcome: &Outcome, co
             && u64::from(measurement.trials) < trial::LEAST_PAIRS
         {
             return Ok(());
+        }
+        if let Some(text) = result::contradiction(&before, &measurement) {
+            measurement.findings.push(TestFinding { code: FindingCode::VerdictChanged, text });
         }
         // What was found in files of this device is not asked anew here.
         measurement.overwrite = before.overwrite;

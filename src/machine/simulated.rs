@@ -10,12 +10,13 @@ pub mod model;
 pub mod power;
 pub mod zoo;
 
-pub use model::{Costs, Model, Noise, Pricing, Random, Writing, Zeroing};
+pub use model::{Costs, Deferral, Model, Noise, Pricing, Random, Writing, Zeroing};
 pub use power::Cut;
 
 use crate::device::Device;
 use crate::machine::port::live::fill_buffer;
 use crate::machine::port::pattern::UNIT;
+use crate::machine::port::stretch::{Does, Stretch};
 use crate::machine::port::{
     Act, ActError, AskError, Attention, Done, Fill, Port, Question, ScratchRange, Timed, TunablePath,
 };
@@ -35,6 +36,8 @@ struct Stale {
     bytes: Vec<u8>,
     reads: u64,
     times: std::ops::Range<u64>,
+    /// From this many bytes written on.
+    written: u64,
 }
 
 /// The device and its clock.
@@ -53,6 +56,7 @@ pub struct SimulatedPort {
     stale: Option<Stale>,
     acts: u64,
     zero_calls: u64,
+    written: u64,
     off: bool,
     hung: bool,
 }
@@ -65,8 +69,21 @@ impl SimulatedPort {
         let zeroing = model.zeroing;
         let costs = Costs::new(model, seed);
         let (cut, threshold_at, stale) = (None, None, None);
-        let (acts, zero_calls, off, hung) = (0, 0, false, false);
-        SimulatedPort { content, cut, threshold_at, zeroing, costs, mapped, stale, acts, zero_calls, off, hung }
+        let (acts, zero_calls, written, off, hung) = (0, 0, 0, false, false);
+        SimulatedPort {
+            content,
+            cut,
+            threshold_at,
+            zeroing,
+            costs,
+            mapped,
+            stale,
+            acts,
+            zero_calls,
+            written,
+            off,
+            hung,
+        }
     }
 
     /// Acts so far.
@@ -100,8 +117,9 @@ impl SimulatedPort {
     /// What is read: the content, or for a while what was there before.
     fn seen(&mut self, offset: u64, length: u64) -> Result<Vec<u8>, ActError> {
         let mut bytes = self.span(offset, length)?.to_vec();
-        let now = self.costs.now().0;
-        if let Some(stale) = self.stale.as_mut().filter(|s| s.times.contains(&now)) {
+        let (now, written) = (self.costs.now().0, self.written);
+        let shows = |s: &&mut Stale| s.times.contains(&now) && written >= s.written;
+        if let Some(stale) = self.stale.as_mut().filter(shows) {
             let end = (offset + length).min(stale.offset + stale.bytes.len() as u64);
             let from = offset.max(stale.offset);
             if from < end {
@@ -119,6 +137,7 @@ impl SimulatedPort {
     fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<Done, ActError> {
         self.span(offset, bytes.len() as u64)?.copy_from_slice(bytes);
         self.mapped[units(offset, bytes.len() as u64)].fill(true);
+        self.written += bytes.len() as u64;
         let end = offset + bytes.len() as u64;
         self.stale.take_if(|s| s.offset < end && offset < s.offset + s.bytes.len() as u64);
         Ok(Done::Ok)
@@ -130,7 +149,26 @@ impl SimulatedPort {
             return Err(ActError::Os(EINVAL));
         }
         let block = range.logical_block.max(1);
+        let out =
+            |at: u64, to: u64, up: bool| if up { at.next_multiple_of(to.max(1)) } else { at / to.max(1) * to.max(1) };
+        let whole = self.content.len() as u64;
+        let mut from = offset;
         let (fill, zeroed) = match self.zeroing {
+            Zeroing::RevertsAfter(_) => (0, length),
+            Zeroing::RoundsOut(granule) => {
+                from = out(offset, granule, false);
+                (0, out(offset + length, granule, true).min(whole) - from)
+            }
+            Zeroing::WholeGranules(granule) => {
+                from = out(offset, granule, true).min(offset + length);
+                (0, out(offset + length, granule, false).max(from) - from)
+            }
+            Zeroing::WipesElsewhere(behind) => {
+                let at = (offset + length + behind).min(whole);
+                let end = (at + 4096).min(whole);
+                self.content[at as usize..end as usize].fill(0);
+                (0, length)
+            }
             // What may fall back to writing does so where the offload is not there.
             Zeroing::Fails(EOPNOTSUPP) if matches!(method, Method::BlkZeroOut | Method::ZeroRange) => (0, length),
             Zeroing::Real | Zeroing::Stale(_) | Zeroing::Late(_) | Zeroing::Reverts(_) => (0, length),
@@ -147,18 +185,20 @@ impl SimulatedPort {
                 return Err(ActError::NoAnswer(0));
             }
         };
-        let span = self.span(offset, zeroed)?;
+        let span = self.span(from, zeroed)?;
         let old = span.to_vec();
         span.fill(fill);
-        let now = self.costs.now().0;
+        let (now, so_far) = (self.costs.now().0, self.written);
+        let always = 0..u64::MAX;
         let stale = match self.zeroing {
-            Zeroing::Stale(reads) => Some((reads, 0..u64::MAX)),
-            Zeroing::Late(ns) => Some((u64::MAX, 0..now + ns)),
-            Zeroing::Reverts(ns) => Some((u64::MAX, now + ns..u64::MAX)),
+            Zeroing::Stale(reads) => Some((reads, always, 0)),
+            Zeroing::Late(ns) => Some((u64::MAX, 0..now + ns, 0)),
+            Zeroing::Reverts(ns) => Some((u64::MAX, now + ns..u64::MAX, 0)),
+            Zeroing::RevertsAfter(bytes) => Some((u64::MAX, always, so_far + bytes)),
             _ => None,
         };
-        self.stale = stale.map(|(reads, times)| Stale { offset, bytes: old, reads, times });
-        self.mapped[units(offset, zeroed)].fill(false);
+        self.stale = stale.map(|(reads, times, written)| Stale { offset, bytes: old, reads, times, written });
+        self.mapped[units(from, zeroed)].fill(false);
         Ok(Done::Ok)
     }
 
@@ -185,6 +225,15 @@ impl SimulatedPort {
             }
             Act::Read { offset, length } => Ok(Done::Bytes(self.seen(*offset, *length)?)),
             Act::PutBack { offset, bytes } => self.write(*offset, bytes),
+            Act::Stretch(stretch) => {
+                for (offset, length) in stretch.calls() {
+                    match stretch.does {
+                        Does::Write(fill) => self.done(range, &Act::Write { offset, length, fill })?,
+                        Does::Zero(method) => self.zero(range, method, offset, length)?,
+                    };
+                }
+                Ok(Done::Ok)
+            }
             Act::File(_) | Act::Load(_) => {
                 Err(ActError::Refused("a simulated device has no file system and no load".to_owned()))
             }
@@ -203,11 +252,34 @@ impl SimulatedPort {
             }
             Act::Zero { method, length, .. } => self.costs.zero(*method, *length),
             Act::Verify { length, .. } | Act::Read { length, .. } => self.costs.read(*length),
+            // Each call has its price: see `stretch`.
+            Act::Stretch(_) => Nanos(0),
             Act::PutBack { offset, bytes } => {
                 let fresh = unmapped(self, *offset, bytes.len() as u64);
                 self.costs.write(bytes.len() as u64, false, fresh)
             }
         }
+    }
+
+    /// Calls one after another; what one leaves is there before the next has its price.
+    fn stretch(&mut self, range: &ScratchRange, stretch: &Stretch) -> Timed<Result<Done, ActError>> {
+        let (mut times, mut all) = (Vec::new(), 0);
+        for (offset, length) in stretch.calls() {
+            let act = match stretch.does {
+                Does::Write(fill) => Act::Write { offset, length, fill },
+                Does::Zero(method) => Act::Zero { method, offset, length },
+            };
+            let took = self.price(&act);
+            if let Err(error) = self.done(range, &act) {
+                return Timed { took, value: Err(error) };
+            }
+            all += took.0;
+            times.push(took.0);
+        }
+        if stretch.flush {
+            all += self.costs.flush().0;
+        }
+        Timed { took: Nanos(all), value: Ok(Done::Times(times)) }
     }
 
     /// The power goes while this act is carried out: no answer comes, and what it changed is there in part.
@@ -253,6 +325,7 @@ impl Port for SimulatedPort {
             | Act::Verify { offset, length, .. }
             | Act::Read { offset, length } => (*offset, *length),
             Act::PutBack { offset, bytes } => (*offset, bytes.len() as u64),
+            Act::Stretch(stretch) => (stretch.offset, stretch.length),
         };
         if !range.holds(offset, length) {
             return refused("outside the scratch range");
@@ -261,8 +334,16 @@ impl Port for SimulatedPort {
             self.cut_in(range, act, (offset, length), cut);
             return refused("the power went");
         }
+        if let Act::Stretch(stretch) = act {
+            return self.stretch(range, stretch);
+        }
         let took = self.price(act);
-        Timed { took, value: self.done(range, act) }
+        // Each of these ends with a flush.
+        let flushed = match act {
+            Act::Write { .. } | Act::Zero { .. } | Act::PutBack { .. } => self.costs.flush(),
+            _ => Nanos(0),
+        };
+        Timed { took: Nanos(took.0 + flushed.0), value: self.done(range, act) }
     }
 
     fn set(&mut self, _: &Device, _: &TunablePath, _: &str) -> Result<(), ActError> {

@@ -4,7 +4,9 @@
 //!
 //! Knows nothing of verdicts: numbers and what happened come out. Every write to a device starts in `scratch` with a proof.
 
+pub mod conclusion;
 pub mod deep;
+pub mod holding;
 pub mod interference;
 pub mod journal;
 pub mod order;

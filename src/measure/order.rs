@@ -6,8 +6,7 @@
 use crate::terms::Method;
 
 /// After the deciding method, in this order.
-pub const SCREENED: &[Method] =
-    &[Method::WriteZeroes, Method::ZeroRange, Method::BlkZeroOut, Method::BlkDiscard, Method::Write];
+pub const SCREENED: &[Method] = &[Method::WriteZeroes, Method::ZeroRange, Method::BlkZeroOut, Method::BlkDiscard];
 
 /// The method that the class is about: never falls back to writing.
 pub const DECIDING: Method = Method::PunchHole;

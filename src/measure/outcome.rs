@@ -2,7 +2,8 @@
 
 use crate::machine::port::ActError;
 use crate::measure::plan::{Plan, SEGMENTS};
-use crate::measure::stats::{self, Decision, Sequential};
+use crate::measure::stats::sustained::Sustained;
+use crate::measure::stats::{self, Decision, Rung, Sequential};
 use crate::terms::{Hazard, Method};
 use crate::units::Nanos;
 
@@ -87,28 +88,32 @@ impl std::fmt::Display for Open {
 pub struct Outcome {
     /// How it ended.
     pub end: End,
-    /// The pairs.
+    /// The pairs: a zero-filled write against the zeroing of as much.
     pub pairs: Sequential,
     /// Segment size that was used.
     pub segment: u64,
-    /// Pair writes: bytes and time.
+    /// Zero-filled writes of the pairs: bytes and time.
     pub written: (u64, Nanos),
-    /// Writes over zeroed segments: bytes and time.
+    /// Writes of data over written segments: bytes and time.
+    pub data_written: (u64, Nanos),
+    /// Writes of data over zeroed segments: bytes and time.
     pub overwritten: (u64, Nanos),
-    /// Of each pair, zeroing and then writing over it against writing twice, decided at 1 by the rule of the pairs.
+    /// Of each pair, zeroing and then writing data over it against writing zeroes and then data, decided at 1.
     pub deferred: Sequential,
-    /// The times of the single calls of the pairs in nanoseconds: writes, zeroing, writes over what was zeroed.
-    pub calls: [Vec<u64>; 3],
+    /// The long stretch; `None` where there was none.
+    pub sustained: Option<Sustained>,
+    /// Why there was none, or a shorter one than was wanted.
+    pub sustained_short: Option<Open>,
+    /// Bytes of one that were wanted.
+    pub sustained_wanted: u64,
+    /// Whether ragged spans were zeroed to the block, and nothing else.
+    pub edges: bool,
+    /// Calls of several lengths.
+    pub rungs: Vec<Rung>,
     /// Each method in the order it was tried.
     pub methods: Vec<MethodRun>,
     /// Everything written so far, in bytes.
     pub bytes_written: u64,
-    /// Whether the baseline was zero-filled writes.
-    pub zero_baseline: bool,
-    /// Ladder: bytes and time of single zeroing calls.
-    pub zero_ladder: Vec<(u64, u64)>,
-    /// Ladder: bytes and time of single writes.
-    pub write_ladder: Vec<(u64, u64)>,
     /// Limits that changed during the test: one line each.
     pub changed_limits: Vec<String>,
     /// Why the pairs stopped without a decision.
@@ -125,47 +130,24 @@ impl Outcome {
             pairs: Sequential::new(plan.fast_ratio, stats::ALPHA),
             segment: plan.length / SEGMENTS,
             written: (0, Nanos(0)),
+            data_written: (0, Nanos(0)),
             overwritten: (0, Nanos(0)),
             deferred: Sequential::new(1.0, stats::ALPHA),
-            calls: Default::default(),
+            sustained: None,
+            sustained_short: None,
+            sustained_wanted: plan.sustained,
+            edges: false,
+            rungs: Vec::new(),
             methods: Vec::new(),
             bytes_written: 0,
-            zero_baseline: false,
-            zero_ladder: Vec::new(),
-            write_ladder: Vec::new(),
             changed_limits: Vec::new(),
             inconclusive: None,
             took: Nanos(0),
         }
     }
 
-    /// Whether rare stalls carry the total, so that the median says nothing of a long stretch: median and pooled ratio lie on
-    /// different sides of the threshold, or stalls struck zeroing less than a third as much as the other calls, which may be
-    /// chance, and they would if all calls had been struck alike.
-    pub fn stall_dominated(&self, threshold: f64) -> bool {
-        if self.pairs.stall_dominated() {
-            return true;
-        }
-        let (Some(median), [Some(write), Some(zero), Some(_)]) =
-            (self.pairs.median(), self.calls.each_ref().map(|calls| stats::median_ns(calls)))
-        else {
-            return false;
-        };
-        // Where zeroing was struck about as much as the other calls its own figures say it.
-        let zeroing = stats::stall_excess_ns(&self.calls[1]);
-        let others = stats::stall_excess_ns(&self.calls[0]) + stats::stall_excess_ns(&self.calls[2]);
-        if zeroing * 6 >= others {
-            return false;
-        }
-        let (excess, count) = self.calls.iter().fold((0, 0), |(excess, count), calls| {
-            (excess + stats::stall_excess_ns(calls), count + calls.len() as u64)
-        });
-        let each = excess as f64 / count.max(1) as f64;
-        (median > threshold) != ((write as f64 + each) / (zero as f64 + each).max(1.0) > threshold)
-    }
-
-    /// How many times as long zeroing and then writing takes as writing twice, where it is decided that it takes longer
-    /// although zeroing is fast: what zeroing saves, the next write pays.
+    /// How many times as long zeroing and then writing data takes as writing zeroes and then data, where it is decided that
+    /// it takes longer although zeroing is fast: what zeroing saves, the next write pays.
     pub fn deferred_cost(&self) -> Option<f64> {
         let longer = (self.pairs.decision(), self.deferred.decision()) == (Decision::Above, Decision::Above);
         self.deferred.median().filter(|_| longer)

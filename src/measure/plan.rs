@@ -4,8 +4,13 @@ use crate::machine::port::ScratchRange;
 use crate::terms::Method;
 use crate::units::{Nanos, MIB};
 
-/// The segment where nothing speaks against it.
-pub const SEGMENT: u64 = 16 * MIB;
+/// The segment where nothing speaks against it. 13 pairs of it, each written three times, and a stretch of [`SUSTAINED`],
+/// written six times, fit the default byte budget of 2 GiB, with fill, screening and put-back.
+pub const SEGMENT: u64 = 6 * MIB;
+/// Bytes of each part of the long stretch, where nothing else is asked for and the budgets allow it.
+pub const SUSTAINED: u64 = 256 * MIB;
+/// Segments that are filled, where the range has them: the four of the pairs, and those that only the long stretch uses.
+pub const FILLED: u64 = 8;
 /// Segments: a pair needs one to write, one to zero, and two that were written earlier.
 pub const SEGMENTS: u64 = 4;
 /// Fewer pairs than this decide nothing, whatever they say.
@@ -22,9 +27,17 @@ pub struct Plan {
     pub start: u64,
     /// See above.
     pub length: u64,
+    /// Bytes from `start` on that the long stretch may use: the segments and more.
+    pub area: u64,
+    /// The block that the medium changes as a whole, in bytes: the least that is zeroed.
+    pub block: u64,
+    /// Bytes that the put-back will write: they count against `max_bytes`.
+    pub put_back: u64,
+    /// Bytes of each part of the long stretch that are wanted.
+    pub sustained: u64,
     /// From this ratio on zeroing is fast.
     pub fast_ratio: f64,
-    /// Bytes of the pairs that decide.
+    /// Bytes that are written in all.
     pub max_bytes: u64,
     /// Time for everything before the put-back.
     pub max_time: Nanos,
@@ -69,9 +82,10 @@ impl Layout {
         long: u64,
     ) -> Result<Layout, String> {
         // Only pairs of one unit each could be paid for, and too few of them.
-        if unit.saturating_mul(LEAST_PAIRS) > max_bytes {
+        if unit.saturating_mul(3 * LEAST_PAIRS) > max_bytes {
             return Err(format!(
-                "{LEAST_PAIRS} pairs of at least {unit} bytes do not fit the {max_bytes} bytes of the budget (--max-bytes)"
+                "{LEAST_PAIRS} pairs of at least {unit} bytes, each written three times, do not fit the {max_bytes} bytes of \
+                 the budget (--max-bytes)"
             ));
         }
         // Multiples of block and granularity count from the device's LBA 0, not from the node's start.
@@ -97,8 +111,8 @@ impl Layout {
     }
 }
 
-/// What the medium changes as a whole.
-fn block(range: &ScratchRange) -> u64 {
+/// What the medium changes as a whole, in bytes.
+pub fn block(range: &ScratchRange) -> u64 {
     range.physical_block.max(range.logical_block).max(512)
 }
 
@@ -121,19 +135,19 @@ mod tests {
 
     #[test]
     fn segments_are_whole_granules_that_fit_four_times_between_the_guards() {
-        let budget = 512 * MIB;
+        let budget = 2048 * MIB;
         let roomy = layout(1024 * MIB, 4096, u64::MAX, budget).unwrap();
-        assert_eq!(roomy.segments, 64 * MIB);
+        assert_eq!(roomy.segments, 24 * MIB);
         assert_eq!((roomy.span.0, roomy.start), (0, MIB + 4096));
-        assert_eq!(layout(64 * MIB, 4096, u64::MAX, budget).unwrap().segments, 60 * MIB);
-        assert_eq!(layout(1024 * MIB, 4096, 64 * MIB, budget).unwrap().segments, 60 * MIB);
+        assert_eq!(layout(16 * MIB, 4096, u64::MAX, budget).unwrap().segments, 12 * MIB);
+        assert_eq!(layout(1024 * MIB, 4096, 16 * MIB, budget).unwrap().segments, 12 * MIB);
         assert_eq!(layout(4 * MIB, 0, u64::MAX, budget).unwrap().segments, 2_095_104);
         assert!(layout(2 * MIB, 0, u64::MAX, budget).is_err_and(|why| why.contains("do not fit the 2097152")));
         assert!(layout(1024 * MIB, 24 * MIB, 64 * MIB, budget).is_err_and(|why| why.contains("4 segments of at least")));
         // A segment of a large granule is longer than the usual one.
         assert_eq!(layout(1024 * MIB, 24 * MIB, u64::MAX, budget).unwrap().segments, 96 * MIB);
-        assert!(layout(1024 * MIB, 8 * MIB, u64::MAX, 13 * 8 * MIB).is_ok());
-        assert!(layout(1024 * MIB, 8 * MIB, u64::MAX, 13 * 8 * MIB - 1).is_err_and(|why| why.contains("13 pairs")));
+        assert!(layout(1024 * MIB, 8 * MIB, u64::MAX, 39 * 8 * MIB).is_ok());
+        assert!(layout(1024 * MIB, 8 * MIB, u64::MAX, 39 * 8 * MIB - 1).is_err_and(|why| why.contains("13 pairs")));
     }
 
     proptest! {

@@ -1,4 +1,5 @@
-//! Numbers in, numbers out: when enough pairs are timed, what may be said about their median, and what a call costs.
+//! Numbers in, numbers out: when enough pairs are timed, what may be said about their median, and which lengths of a
+//! call are worth it.
 //!
 //! Decides nothing about devices and reads no clock. Uses only `units`.
 //!
@@ -44,6 +45,8 @@
 //! likewise. Noise of any shape is covered, also when it changes over time; a device whose median itself wanders is
 //! judged by where the pairs lay.
 
+pub mod sustained;
+
 use crate::units::Nanos;
 
 /// How often an answer may be wrong, at most: 1e-3 for both ways and the interval together, so half of it each way.
@@ -84,6 +87,8 @@ pub struct Sequential {
     alpha: f64,
     ln_limit: f64,
     ratios: Vec<f64>,
+    /// The same in the order in which they came.
+    in_order: Vec<f64>,
     above: usize,
     below: usize,
     write_total: u64,
@@ -95,9 +100,20 @@ impl Sequential {
     /// No pair yet. `threshold` is a ratio of times; `alpha` the probability of a wrong answer or an interval that
     /// misses, at most: [`ALPHA`], or another one by Ville's inequality alone.
     pub fn new(threshold: f64, alpha: f64) -> Self {
-        let (ratios, decision) = (Vec::new(), Decision::Open);
+        let (ratios, in_order, decision) = (Vec::new(), Vec::new(), Decision::Open);
         let ln_limit = if alpha == ALPHA { LIMIT.ln() } else { (2.0 / alpha).ln() };
-        Sequential { threshold, alpha, ln_limit, ratios, above: 0, below: 0, write_total: 0, zero_total: 0, decision }
+        Sequential {
+            threshold,
+            alpha,
+            ln_limit,
+            ratios,
+            in_order,
+            above: 0,
+            below: 0,
+            write_total: 0,
+            zero_total: 0,
+            decision,
+        }
     }
 
     /// Adds a pair: the time of a write and the time of zeroing as much. O(log n) comparisons (and one move of memory).
@@ -107,6 +123,7 @@ impl Sequential {
         let ratio = write.0.max(1) as f64 / zero.0.max(1) as f64;
         let at = self.ratios.partition_point(|&r| r < ratio);
         self.ratios.insert(at, ratio);
+        self.in_order.push(ratio);
         self.above += usize::from(ratio > self.threshold);
         self.below += usize::from(ratio < self.threshold);
         self.write_total = self.write_total.saturating_add(write.0);
@@ -149,6 +166,16 @@ impl Sequential {
             low: c.and_then(|c| self.ratios.get(n.checked_sub(c)?).copied()),
             high: c.and_then(|c| self.ratios.get(c.checked_sub(1)?).copied()),
             confidence: 1.0 - self.alpha,
+        }
+    }
+
+    /// Whether the medians of the first and of the second half lie on different sides of the threshold: the median wandered,
+    /// and what the rule takes for granted does not hold.
+    pub fn halves_disagree(&self) -> bool {
+        let (first, second) = self.in_order.split_at(self.in_order.len() / 2);
+        match (median(&mut first.to_vec()), median(&mut second.to_vec())) {
+            (Some(first), Some(second)) => (first > self.threshold) != (second > self.threshold),
+            _ => false,
         }
     }
 
@@ -206,12 +233,6 @@ pub fn median_ns(times: &[u64]) -> Option<u64> {
     sorted.get(sorted.len() / 2).copied()
 }
 
-/// What stalls cost: of each time over four medians what it is above the median, in nanoseconds.
-pub fn stall_excess_ns(times: &[u64]) -> u64 {
-    let median = median_ns(times).unwrap_or(0);
-    times.iter().filter(|t| **t > median.saturating_mul(4)).map(|t| t - median).sum()
-}
-
 fn median_of_sorted(values: &[f64]) -> Option<f64> {
     let upper = *values.get(values.len() / 2)?;
     if values.len() % 2 == 1 {
@@ -221,58 +242,44 @@ fn median_of_sorted(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// What a call costs: a part a call and a part a byte.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cost {
-    /// Nanoseconds a call, whatever its length.
-    pub per_command_ns: f64,
-    /// Nanoseconds a byte.
-    pub per_byte_ns: f64,
+/// The calls of one length: bytes, and the times of zeroing calls and of zero-filled writes in nanoseconds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rung {
+    /// Bytes of a call.
+    pub bytes: u64,
+    /// Times of zeroing calls.
+    pub zero: Vec<u64>,
+    /// Times of zero-filled writes.
+    pub write: Vec<u64>,
 }
 
-impl Cost {
-    /// Nanoseconds for a call of so many bytes.
-    pub fn of(&self, bytes: u64) -> f64 {
-        self.per_command_ns + self.per_byte_ns * bytes as f64
-    }
+/// A length counts once it was issued so often.
+pub const LEAST_CALLS: usize = 5;
+
+/// The rungs that were issued often enough: bytes, median time of zeroing and of writing; the shortest first.
+fn issued(rungs: &[Rung]) -> Vec<(u64, u64, u64)> {
+    let often = |r: &&Rung| r.zero.len() >= LEAST_CALLS && r.write.len() >= LEAST_CALLS;
+    let medians = |r: &Rung| Some((r.bytes, median_ns(&r.zero)?, median_ns(&r.write)?));
+    let mut rungs: Vec<_> = rungs.iter().filter(often).filter_map(medians).collect();
+    rungs.sort_unstable();
+    rungs
 }
 
-/// The cost behind a ladder of (bytes, nanoseconds), by Theil and Sen: the median slope, so that a stall on one rung
-/// moves nothing. `None` for fewer than two lengths. Negative parts are noise and count as 0. For ladders, not for
-/// thousands.
-pub fn fit_cost(ladder: &[(u64, u64)]) -> Option<Cost> {
-    let mut slopes = Vec::new();
-    for (i, a) in ladder.iter().enumerate() {
-        for b in ladder.iter().skip(i + 1).filter(|b| b.0 != a.0) {
-            slopes.push((b.1 as f64 - a.1 as f64) / (b.0 as f64 - a.0 as f64));
-        }
-    }
-    let per_byte_ns = median(&mut slopes)?.max(0.0);
-    let mut rests: Vec<f64> = ladder.iter().map(|&(bytes, ns)| ns as f64 - per_byte_ns * bytes as f64).collect();
-    Some(Cost { per_command_ns: median(&mut rests)?.max(0.0), per_byte_ns })
+/// The least length that was issued from which on zeroing took no longer than writing zeroes, at every longer one too;
+/// `None` where there is none.
+pub fn break_even_bytes(rungs: &[Rung]) -> Option<u64> {
+    let issued = issued(rungs);
+    let good = issued.iter().rev().take_while(|(_, zero, write)| zero <= write);
+    good.last().map(|(bytes, _, _)| *bytes)
 }
 
-/// From this length in bytes on zeroing takes no longer than writing; `None` where it never does so for good. 0 means
-/// from the first byte.
-pub fn break_even_bytes(zero: Cost, write: Cost) -> Option<u64> {
-    let (gain, head_start) = (write.per_byte_ns - zero.per_byte_ns, zero.per_command_ns - write.per_command_ns);
-    if head_start <= 0.0 && gain >= 0.0 {
-        return Some(0);
-    }
-    let bytes = (head_start / gain).ceil();
-    // Without a gain a byte there is no such length; one beyond any device is none either.
-    (gain > 0.0 && bytes < i64::MAX as f64).then_some(bytes.max(0.0) as u64)
-}
-
-/// Bytes a call: the least power of two from `least` on where the part a call is under a tenth of the whole, but never
-/// over `most` (the limit of a command; the largest power of two in it), and at least 1.
-pub fn chunk_bytes(cost: Cost, least: u64, most: u64) -> u64 {
-    let ceiling = most.checked_ilog2().map_or(1, |log| 1u64 << log);
-    let mut chunk = least.max(1).checked_next_power_of_two().unwrap_or(ceiling);
-    while chunk < ceiling && cost.per_command_ns >= 0.1 * cost.of(chunk) {
-        chunk *= 2;
-    }
-    chunk.min(ceiling)
+/// The least length that was issued whose rate of zeroing is nearly (nine tenths of) that of the longest; `None` where fewer
+/// than two lengths were.
+pub fn chunk_bytes(rungs: &[Rung]) -> Option<u64> {
+    let issued = issued(rungs);
+    let rate = |(bytes, zero, _): &(u64, u64, u64)| *bytes as f64 / (*zero).max(1) as f64;
+    let best = issued.last().filter(|_| issued.len() > 1).map(rate)?;
+    issued.iter().find(|rung| rate(rung) >= 0.9 * best).map(|(bytes, _, _)| *bytes)
 }
 
 #[cfg(test)]

@@ -54,8 +54,12 @@ pub struct Request {
     pub dry_run: bool,
     /// `--journal DIR`.
     pub journal: Option<PathBuf>,
-    /// `--max-bytes`.
+    /// `--max-bytes`: of all that is written, the put-back included.
     pub max_bytes: u64,
+    /// `--sustained SIZE`: bytes of each part of the long stretch.
+    pub sustained: Option<u64>,
+    /// `--scratch-bytes`: how much of a larger place is used.
+    pub scratch_bytes: Option<u64>,
     /// `--max-seconds`.
     pub max_seconds: u64,
     /// `--deadline`: seconds until a call counts as not answered; else from the device's own timeout ([`deadline`]).

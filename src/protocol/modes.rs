@@ -6,10 +6,10 @@
 
 use crate::facts::Facts;
 use crate::machine::port::{ActError, TunablePath};
+use crate::measure::conclusion::Conclusion;
 use crate::measure::order::SCREENED;
 use crate::measure::outcome::{End, Outcome};
 use crate::measure::plan::Plan;
-use crate::measure::stats::Decision;
 use crate::protocol::session::Session;
 use crate::protocol::supervise::Listener;
 use crate::terms::{Class, FindingCode, Method, ZeroingMode};
@@ -76,7 +76,7 @@ impl Tried {
                     End::Wrong(wrong) => (Class::Broken, Some(wrong.text.clone())),
                     End::NotSupported => (Class::None, deciding.and_then(|m| m.error.clone())),
                     End::Failed(operation, error) => (Class::Unknown, Some(format!("{operation}: {error}"))),
-                    End::Complete => (by_pairs(run, fast_ratio), run.inconclusive.map(|o| o.to_string())),
+                    End::Complete => (by_numbers(run, fast_ratio), run.inconclusive.map(|o| o.to_string())),
                 };
                 (result.class, result.error) = (Some(class), error);
             }
@@ -85,11 +85,11 @@ impl Tried {
     }
 }
 
-fn by_pairs(run: &Outcome, fast_ratio: f64) -> Class {
-    match run.pairs.decision() {
-        Decision::Above if !run.stall_dominated(fast_ratio) => Class::Fast,
-        Decision::Below if !run.stall_dominated(fast_ratio) => Class::Slow,
-        _ => Class::Unknown,
+fn by_numbers(run: &Outcome, fast_ratio: f64) -> Class {
+    match run.conclusion(fast_ratio) {
+        Conclusion::Faster => Class::Fast,
+        Conclusion::NotFaster { .. } => Class::Slow,
+        Conclusion::Open(_) => Class::Unknown,
     }
 }
 
@@ -233,6 +233,7 @@ mod tests {
     use crate::facts::testing::with;
     use crate::facts::Bus;
     use crate::measure::order;
+    use crate::measure::stats::sustained::{Calls, Part, Sustained};
 
     /// A disk that claims these.
     fn disk(lbprz: bool, lbpws: bool, lbpws10: bool, max_write_same_blocks: &str) -> Facts {
@@ -273,6 +274,10 @@ mod tests {
             max_time: Nanos::from_secs(60),
             not_tried: Vec::new(),
             screened: &[],
+            area: 4 << 20,
+            block: 512,
+            put_back: 0,
+            sustained: 4 << 20,
         }
     }
 
@@ -282,6 +287,11 @@ mod tests {
         for i in 0..16 {
             run.pairs.push(Nanos((1e6 * ratio) as u64 + i), Nanos(1_000_000));
         }
+        let calls = |ns: f64| Calls(vec![ns as u64; 16]);
+        let data = || Part { data: calls(1e6), ..Part::default() };
+        let and = |zeroes| Part { zeroes, ..data() };
+        let (w, z) = (and(calls(1e6 * ratio)), and(calls(1e6)));
+        run.sustained = Some(Sustained { bytes: 1, d1: data(), w, d2: data(), z, r: data() });
         run.end = end;
         Tried { mode, outcome: Ok(run) }
     }

@@ -60,6 +60,7 @@ impl Port for Naming<'_> {
             Act::Zero { offset, length, .. } | Act::Write { offset, length, fill: Fill::Zeroes } => {
                 Some((*offset, *length))
             }
+            Act::Stretch(stretch) if stretch.does.leaves_zeroes() => Some((stretch.offset, stretch.length)),
             Act::Load(load) => load.zeroing.map(|z| (z.offset, z.length)),
             _ => None,
         };

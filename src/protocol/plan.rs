@@ -12,7 +12,7 @@ use crate::measure::deep;
 use crate::measure::journal::{Header, PIECE};
 use crate::measure::order::SCREENED;
 use crate::measure::plan::Plan;
-use crate::measure::plan::{Layout, GUARD};
+use crate::measure::plan::{block as block_of, Layout, FILLED, GUARD, SEGMENT, SUSTAINED};
 use crate::measure::scratch::Proof;
 use crate::measure::trial::SEGMENTS;
 use crate::policy::Policy;
@@ -23,8 +23,9 @@ use crate::units::{Nanos, MIB};
 use crate::verdict::limit_rules::GRANULARITY_LARGE;
 use std::path::{Path, PathBuf};
 
-/// The most of a larger place that a test takes, in bytes, where a long stretch is not asked for.
-const MOST_SCRATCH: u64 = 64 * MIB;
+/// The most of a larger place that a test takes, in bytes, where nothing else is asked for: what is filled, a guard and a
+/// block of the witness at either end, and what aligning them may take.
+const MOST_SCRATCH: u64 = FILLED * SEGMENT + 4 * MIB;
 
 /// Everything that is settled before anything is written.
 pub struct Prepared {
@@ -74,9 +75,11 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
     let unit = Layout::unit(&proof.range, granularity);
     let limit = facts.queue.write_zeroes_max.get().unwrap_or(0);
     let block = proof.range.logical_block;
-    let long = if request.deep { deep::Plan::wanted(block, unit, limit) } else { 0 };
+    let most = request.scratch_bytes.unwrap_or(MOST_SCRATCH).max(unit.saturating_mul(8));
+    // The long stretch goes over all that is journalled; `--deep` may want more.
+    let long = if request.deep { deep::Plan::wanted(block, unit, limit) } else { most };
     let guard = GUARD.max(granularity);
-    let at_most = if request.deep { proof.limit } else { proof.limit.min(MOST_SCRATCH.max(unit.saturating_mul(8))) };
+    let at_most = if request.deep { proof.limit } else { proof.limit.min(most) };
     let layout = match Layout::of(&proof.range, (unit, guard), at_most, max_bytes, long) {
         Ok(layout) => layout,
         // With a small granularity it is the request that is too small.
@@ -92,6 +95,10 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
         unit,
         start: layout.start,
         length: layout.segments,
+        area: layout.area,
+        block: block_of(&proof.range),
+        put_back: layout.span.1,
+        sustained: request.sustained.unwrap_or(SUSTAINED),
         fast_ratio: policy.fast_ratio,
         max_bytes: request.max_bytes,
         max_time: Nanos::from_secs(request.max_seconds),
@@ -148,7 +155,11 @@ pub(crate) fn lines(request: &Request, proof: &Proof, intended: &Intended) -> Ve
     lines.extend([
         format!("would use bytes {}+{} of {} in {SEGMENTS} segments", plan.start, plan.length, proof.range.node),
         format!("would journal bytes {}+{} of it in {} ({place})", layout.span.0, layout.span.1, journal.display()),
-        format!("would write at most {} bytes in pairs, for at most {} s", request.max_bytes, request.max_seconds),
+        format!(
+            "would write at most {} bytes in all, the put-back included, for at most {} s and the put-back",
+            request.max_bytes, request.max_seconds
+        ),
+        format!("would zero up to {} bytes in one long stretch", plan.sustained),
         format!("would take a call as not answered after {:.0} s", deadline.as_secs_f64()),
     ]);
     if !modes.is_empty() {

@@ -1,15 +1,20 @@
 //! From what a run gave to what is kept: classes, rates, hints, findings. Pure.
 
 use crate::facts::Facts;
+use crate::measure::conclusion::{Conclusion, Unsure};
 use crate::measure::outcome::{End, MethodRun, Outcome};
-use crate::measure::stats::{self, Decision};
+use crate::measure::stats;
 use crate::policy::Policy;
 use crate::terms::{Class, FindingCode, Method};
 use crate::units::{human_bytes, rate};
 use crate::verdict::fingerprint;
 use crate::verdict::measurement::{
-    Deep, Hints, Interference, Measurement, MethodResult, ModeResult, RecordedHazard, Speedup, TestFinding, FORMAT,
+    Deep, Hints, Interference, Measurement, MethodResult, ModeResult, RecordedHazard, Speedup, Sustained, TestFinding,
+    FORMAT,
 };
+
+/// From so many times on, zero-filled writes are not written as they are: dedupe, zero detection, compression.
+const ELIDED: f64 = 2.0;
 
 /// What the run was made under.
 #[derive(Debug, Clone, Default)]
@@ -20,8 +25,10 @@ pub struct Conditions {
     pub scratch: String,
     /// The proof.
     pub proof: Vec<String>,
-    /// Offsets were multiples of this.
+    /// Offsets were multiples of this,
     pub unit: u64,
+    /// and those of ragged spans of this.
+    pub block: u64,
     /// From this ratio on zeroing is fast.
     pub fast_ratio: f64,
     /// Bytes written besides the run's own: the put-back.
@@ -69,7 +76,9 @@ pub fn blank(facts: &Facts, conditions: &Conditions) -> Measurement {
         zeroes_verified: false,
         zero_bytes_per_second: None,
         write_bytes_per_second: None,
+        data_write_bytes_per_second: None,
         overwrite_after_zero_bytes_per_second: None,
+        sustained: None,
         speedup: None,
         fast_ratio: conditions.fast_ratio,
         methods: Vec::new(),
@@ -83,7 +92,7 @@ pub fn blank(facts: &Facts, conditions: &Conditions) -> Measurement {
         segment_bytes: 0,
         bytes_written: 0,
         seconds: 0.0,
-        baseline: "incompressible".to_owned(),
+        baseline: "zeroes".to_owned(),
         scratch: conditions.scratch.clone(),
         proof: conditions.proof.clone(),
         overwrite: None,
@@ -101,11 +110,10 @@ pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurem
     m.segment_bytes = run.segment;
     m.bytes_written = run.bytes_written + conditions.put_back;
     m.seconds = run.took.as_secs_f64();
-    if run.zero_baseline {
-        m.baseline = "zeroes".to_owned();
-    }
     m.write_bytes_per_second = rate(run.written.0, run.written.1);
+    m.data_write_bytes_per_second = rate(run.data_written.0, run.data_written.1);
     m.overwrite_after_zero_bytes_per_second = rate(run.overwritten.0, run.overwritten.1);
+    m.sustained = run.sustained.as_ref().map(|s| Sustained { bytes: s.bytes, speedup: s.speedup() });
     let deciding = run.methods.iter().find(|r| r.method == Method::PunchHole);
     m.zero_bytes_per_second = deciding.and_then(|r| rate(r.zeroed.0, r.zeroed.1));
     m.zeroes_verified = deciding.is_some_and(|r| r.verified == Some(true)) && !matches!(run.end, End::Wrong(_));
@@ -114,14 +122,14 @@ pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurem
         let finite = |e: Option<f64>| e.filter(|e| e.is_finite());
         Speedup { median, low: finite(interval.low), high: finite(interval.high), confidence: interval.confidence }
     });
-    m.hints = hints(run, conditions.unit);
-    m.inconclusive = run.inconclusive.map(|o| o.to_string());
+    m.hints = hints(run, conditions);
     (m.interference, m.deep) = (conditions.interference, conditions.deep.clone());
     m.findings = findings(run);
     conditions.found.iter().for_each(|f| add_finding(&mut m.findings, f.code, &f.text));
     m.class = class(run, &mut m);
     if let Some(text) = past_cache(&m) {
-        add_finding(&mut m.findings, FindingCode::DeferredCost, &text);
+        add_finding(&mut m.findings, FindingCode::NotSustained, &text);
+        m.class = Class::Slow;
     }
     m.methods = run.methods.iter().map(|r| method(r, m.class)).collect();
     m
@@ -147,18 +155,84 @@ fn class(run: &Outcome, m: &mut Measurement) -> Class {
         End::Failed(operation, error) => m.inconclusive = Some(format!("{operation}: {error}")),
         End::Complete => {}
     }
-    match run.pairs.decision() {
-        // Median and pooled ratio on different sides: rare long stalls dominate the total, and no class is safe to name.
-        Decision::Above | Decision::Below if run.stall_dominated(m.fast_ratio) => {
-            let text = "a few slow calls dominate the total time: the median says nothing of a long stretch";
-            m.findings.push(TestFinding { code: FindingCode::StallDominated, text: text.to_owned() });
-            m.inconclusive = Some(text.to_owned());
+    // A run that could not go on says nothing by its numbers.
+    if m.inconclusive.is_some() {
+        return Class::Unknown;
+    }
+    let mut found = |code, text: &str| add_finding(&mut m.findings, code, text);
+    match run.conclusion(m.fast_ratio) {
+        Conclusion::Faster => {
+            if let Some(text) = short(run) {
+                found(FindingCode::ShortScratch, &text);
+            }
+            Class::Fast
+        }
+        Conclusion::NotFaster { only_bursts, stalls } => {
+            if only_bursts {
+                found(FindingCode::NotSustained, &not_sustained(run));
+            }
+            if stalls {
+                found(FindingCode::StallDominated, "rare slow calls of zeroing make the long stretch slow");
+            }
+            Class::Slow
+        }
+        Conclusion::Open(why) => {
+            let text = why.to_string();
+            match why {
+                Unsure::PairsWandered | Unsure::StretchWandered | Unsure::Contradiction => {
+                    found(FindingCode::NotStationary, &text);
+                }
+                Unsure::Owes => found(FindingCode::DeferredCost, &text),
+                Unsure::Stretch { stalls: true } => found(FindingCode::StallDominated, &text),
+                Unsure::Stretch { stalls: false } | Unsure::Pairs(_) | Unsure::NoStretch(_) => {}
+            }
+            m.inconclusive = Some(text);
             Class::Unknown
         }
-        Decision::Above => Class::Fast,
-        Decision::Below => Class::Slow,
-        Decision::Open => Class::Unknown,
     }
+}
+
+/// What of a new measurement contradicts the one that was kept, where both decided: another class, or intervals that do not
+/// touch.
+pub fn contradiction(before: &Measurement, now: &Measurement) -> Option<String> {
+    let decided = |m: &Measurement| matches!(m.class, Class::Fast | Class::Slow);
+    if !decided(before) || !decided(now) {
+        return None;
+    }
+    let told = |m: &Measurement| {
+        let times =
+            m.speedup.map_or_else(String::new, |s| format!(", {:.2} times as fast as writing zeroes", s.median));
+        format!("{} ({}{times})", m.class, m.at)
+    };
+    let apart = before.speedup.zip(now.speedup).is_some_and(|(a, b)| {
+        a.high.zip(b.low).is_some_and(|(high, low)| high < low)
+            || a.low.zip(b.high).is_some_and(|(low, high)| low > high)
+    });
+    // Ratios against another baseline say nothing of each other.
+    let comparable = before.baseline == now.baseline;
+    (before.class != now.class || apart && comparable)
+        .then(|| format!("it was {}, now it is {}", told(before), told(now)))
+}
+
+/// That a stretch was shorter than what a usual cache or queue holds, which would look the same.
+fn short(run: &Outcome) -> Option<String> {
+    let bytes = run.sustained.as_ref()?.bytes;
+    let wanted = run.sustained_wanted;
+    (bytes < wanted).then(|| {
+        let why = run.sustained_short.map_or_else(String::new, |why| format!(" ({why})"));
+        format!(
+            "only {} of {} were zeroed in one stretch{why}: a device that defers more than that would look the same",
+            human_bytes(bytes),
+            human_bytes(wanted)
+        )
+    })
+}
+
+fn not_sustained(run: &Outcome) -> String {
+    let (bytes, times) = run.sustained.as_ref().map_or((0, None), |s| (s.bytes, s.speedup()));
+    let times = times.map_or_else(|| "not faster".to_owned(), |t| format!("{t:.2} times as fast"));
+    let bytes = human_bytes(bytes);
+    format!("single calls zero fast, but over {bytes} in one stretch zeroing is {times} as writing zeroes, all that follows charged")
 }
 
 fn method(run: &MethodRun, class: Class) -> MethodResult {
@@ -171,13 +245,12 @@ fn method(run: &MethodRun, class: Class) -> MethodResult {
     }
 }
 
-fn hints(run: &Outcome, unit: u64) -> Hints {
-    let zero = stats::fit_cost(&run.zero_ladder);
-    let write = stats::fit_cost(&run.write_ladder);
+/// Only from what was issued: the block, where ragged spans were zeroed to it; lengths of calls.
+fn hints(run: &Outcome, conditions: &Conditions) -> Hints {
     Hints {
-        alignment_bytes: Some(unit),
-        chunk_bytes: zero.map(|cost| stats::chunk_bytes(cost, unit, run.segment)),
-        break_even_bytes: zero.zip(write).and_then(|(z, w)| stats::break_even_bytes(z, w)),
+        alignment_bytes: Some(if run.edges { conditions.block } else { conditions.unit }),
+        chunk_bytes: stats::chunk_bytes(&run.rungs),
+        break_even_bytes: stats::break_even_bytes(&run.rungs),
     }
 }
 
@@ -196,9 +269,14 @@ fn findings(run: &Outcome) -> Vec<TestFinding> {
         let text = format!("punch-hole is {punch:.2} times as fast as writing, write-zeroes {zeroes:.2} times");
         found.push(TestFinding { code: FindingCode::MethodsDisagree, text });
     }
+    if let Some(times) = run.sustained.as_ref().and_then(|s| s.zero_writes_are_cheaper()).filter(|t| *t >= ELIDED) {
+        let text = format!("writing zeroes is {times:.1} times as fast as writing data: it is as good as zeroing here");
+        found.push(TestFinding { code: FindingCode::ZeroWritesElided, text });
+    }
     if let Some(times) = run.deferred_cost() {
         let text = format!(
-            "zeroing and then writing takes {times:.1} times as long as writing twice: what zeroing saves, the next write pays"
+            "zeroing and then writing data takes {times:.1} times as long as writing zeroes and then data: what zeroing saves, the \
+             next write pays"
         );
         found.push(TestFinding { code: FindingCode::DeferredCost, text });
     }

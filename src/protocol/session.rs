@@ -88,6 +88,7 @@ impl<'a, 'm> Session<'a, 'm> {
             scratch: on.proof.kind.to_owned(),
             proof: on.proof.checks.clone(),
             unit: prepared.plan.unit,
+            block: prepared.plan.block,
             fast_ratio: prepared.plan.fast_ratio,
             ..Conditions::default()
         };

@@ -243,6 +243,7 @@ impl<'a> Attended<'a> {
     fn may(&mut self, act: &Act) -> bool {
         let offset = match act {
             Act::Write { offset, .. } | Act::Zero { offset, .. } => *offset,
+            Act::Stretch(stretch) => stretch.offset,
             _ => return true,
         };
         let number = offset.checked_sub(self.segment.0).map_or(u64::MAX, |from| from / self.segment.1);
@@ -273,6 +274,7 @@ impl Port for Attended<'_> {
         }
         let bytes = match act {
             Act::Write { length, .. } | Act::Zero { length, .. } if timed.value.is_ok() => *length,
+            Act::Stretch(stretch) if timed.value.is_ok() => stretch.length,
             _ => 0,
         };
         self.attendant.done(bytes, self.port.now().since(self.start));
@@ -292,6 +294,7 @@ fn described(act: &Act) -> String {
     match act {
         Act::Zero { method, offset, length } => format!("{method} of {length} bytes at byte {offset}"),
         Act::Write { offset, .. } | Act::PutBack { offset, .. } => format!("write at byte {offset}"),
+        Act::Stretch(stretch) => format!("a long stretch at byte {}", stretch.offset),
         _ => "act".to_owned(),
     }
 }
@@ -341,6 +344,10 @@ mod tests {
             not_tried: Vec::new(),
             first_trial: 0,
             screened: crate::measure::order::SCREENED,
+            area: MIB,
+            block: 512,
+            put_back: 0,
+            sustained: MIB,
         };
         let outcome = trial::run(
             &mut Attended::new(&attendant, &mut port, &plan),

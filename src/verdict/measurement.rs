@@ -35,10 +35,16 @@ pub struct Measurement {
     pub zero_bytes_per_second: Option<u64>,
     /// See above.
     pub write_bytes_per_second: Option<u64>,
+    /// Writes of incompressible data.
+    #[serde(default)]
+    pub data_write_bytes_per_second: Option<u64>,
     /// A write over a zeroed range.
     pub overwrite_after_zero_bytes_per_second: Option<u64>,
     /// How many times as fast as writing, median of the pairs.
     pub speedup: Option<Speedup>,
+    /// What one long stretch showed; not kept by older programs.
+    #[serde(default)]
+    pub sustained: Option<Sustained>,
     /// The ratio that the class was decided against.
     #[serde(default = "usual_ratio")]
     pub fast_ratio: f64,
@@ -132,6 +138,15 @@ pub struct Speedup {
     pub high: Option<f64>,
     /// The probability that the interval covers the true median, at least.
     pub confidence: f64,
+}
+
+/// One long stretch of zeroing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sustained {
+    /// Its bytes.
+    pub bytes: u64,
+    /// How many times as fast as writing zeroes it was, all that followed charged to it; null where that is not clear.
+    pub speedup: Option<f64>,
 }
 
 /// One method's result.

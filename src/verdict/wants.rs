@@ -3,7 +3,7 @@
 use crate::device::display::escape_str;
 use crate::facts::Facts;
 use crate::policy::Policy;
-use crate::terms::{Class, ZeroingMode};
+use crate::terms::{Class, FindingCode, ZeroingMode};
 use crate::units::GIB;
 use crate::verdict::member::MemberView;
 use crate::verdict::{Measurement, Want, KNOB, MODE};
@@ -42,7 +42,9 @@ fn knob(
         _ if now == hw => hw,
         accepted => accepted,
     };
-    let high = measurement.and_then(|m| m.speedup).and_then(|s| s.high);
+    // Where zero-filled writes are elided, zeroing is slow beside them and may be fast beside data: no reason to forbid it.
+    let elided = |m: &&Measurement| m.findings.iter().any(|f| f.code == FindingCode::ZeroWritesElided);
+    let high = measurement.filter(|m| !elided(m)).and_then(|m| m.speedup).and_then(|s| s.high);
     let (wanted, why) = match (class, high) {
         (Class::Broken, _) => (0, "zeroing is broken".to_owned()),
         // A pin of the class is a wish about the device, so the numbers do not overrule it.

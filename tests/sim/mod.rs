@@ -26,7 +26,7 @@ use zerocap::machine::simulated::disk::{self, Shared};
 use zerocap::machine::simulated::{Model, Random, SimulatedPort};
 use zerocap::measure::order::SCREENED;
 use zerocap::measure::outcome::Outcome;
-use zerocap::measure::plan::{Layout, Plan};
+use zerocap::measure::plan::{Layout, Plan, FILLED, SEGMENT, SUSTAINED};
 use zerocap::measure::scratch::{self, Proof};
 use zerocap::measure::stats::Sequential;
 use zerocap::measure::trial::{Watch, SEGMENTS};
@@ -34,10 +34,10 @@ use zerocap::protocol::plan::Prepared;
 use zerocap::protocol::result::Conditions;
 use zerocap::protocol::{self, recovery, Machine, Subject};
 use zerocap::store::intents::{Intent, Intents};
-use zerocap::units::Nanos;
+use zerocap::units::{Nanos, MIB};
 
 /// The pairs that the default byte budget pays for: 512 MiB in segments of 16 MiB.
-pub const BUDGET: u64 = 32;
+pub const BUDGET: u64 = 2048 * MIB / SEGMENT;
 /// The name under which journal and intent are kept.
 pub const NAME: &str = "simulated";
 /// The file of the journal.
@@ -95,6 +95,10 @@ pub fn plan(seed: u64, unit: u64, start: u64, segment: u64) -> Plan {
         not_tried: Vec::new(),
         first_trial: 0,
         screened: SCREENED,
+        area: FILLED * segment,
+        block: 512,
+        put_back: (FILLED + 1) * segment,
+        sustained: SUSTAINED / SEGMENT * segment,
     }
 }
 
@@ -168,7 +172,7 @@ impl Stand {
     /// As [`Stand::new`], on a device that deallocates `unit` bytes at once, in a range that begins at this byte.
     pub fn at(model: Model, seed: u64, segment: u64, (block, unit): (u64, u64), thin: bool, lead: u64) -> Stand {
         let mut random = Random::new(seed ^ 0x57a4d);
-        let size = lead + SEGMENTS * segment + 2 * (GUARD + unit + 4096) + 8 * block + 8192;
+        let size = lead + FILLED * segment + 2 * (GUARD + unit + 4096) + 8 * block + 8192;
         let opened = Opened { logical_block: block, physical_block: block, ..disk::opened(size) };
         let range = ScratchRange {
             node: device(disk::NAME).node(),
@@ -180,12 +184,12 @@ impl Stand {
             diskseq: opened.diskseq,
             ..scratch::simulated(size)
         };
-        let layout = Layout::of(&range, (unit, GUARD), u64::MAX, u64::MAX, 0).unwrap();
+        let layout = Layout::of(&range, (unit, GUARD), u64::MAX, u64::MAX, FILLED * segment).unwrap();
         // The range may have room for a little more than was asked for.
         let layout = Layout { segments: SEGMENTS * segment, ..layout };
         let run = RunId(random.next_u64(), random.next_u64());
         let prepared = Prepared {
-            plan: plan(run.seed(), unit, layout.start, segment),
+            plan: Plan { block, area: layout.area, ..plan(run.seed(), unit, layout.start, segment) },
             journal: PathBuf::from("/simulated"),
             place: "in memory".to_owned(),
             deadline: Nanos::from_secs(60),

@@ -64,7 +64,17 @@ words! {
         NoKnob = "no-knob",
         /// `zeroing_mode` is not what sd would choose.
         ZeroingModeOverridden = "zeroing-mode-overridden",
-        /// Median and pooled ratio fall on different sides of the threshold.
+        /// Single calls zero fast, one long stretch of them does not.
+        NotSustained = "not-sustained",
+        /// The device was not the same all the time.
+        NotStationary = "not-stationary",
+        /// The long stretch was shorter than what a usual cache holds.
+        ShortScratch = "short-scratch",
+        /// Zero-filled writes are much faster than writes of data.
+        ZeroWritesElided = "zero-writes-elided",
+        /// A new measurement contradicts the kept one.
+        VerdictChanged = "verdict-changed",
+        /// Single slow calls decide over the total.
         StallDominated = "stall-dominated",
         /// What zeroing saves, the next write pays.
         DeferredCost = "deferred-cost",

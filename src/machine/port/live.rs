@@ -9,6 +9,7 @@ use crate::machine::io::{self, Aligned};
 use crate::machine::port::file_acts::{self, FileAct};
 use crate::machine::port::load;
 use crate::machine::port::pattern;
+use crate::machine::port::stretch;
 use crate::machine::port::{Act, ActError, AskError, Done, Fill, Port, Question, ScratchRange, Timed, TunablePath};
 use crate::machine::sys;
 use crate::terms::Method;
@@ -43,7 +44,7 @@ fn os(e: Errno) -> AskError {
     AskError::Os(e.raw_os_error())
 }
 
-fn act_os(e: Errno) -> ActError {
+pub(super) fn act_os(e: Errno) -> ActError {
     ActError::Os(e.raw_os_error())
 }
 
@@ -186,7 +187,12 @@ fn sense_key(sense: &[u8]) -> Option<(u8, u8, u8)> {
 }
 
 /// Writes the whole buffer at the offset, [`DEPTH`] chunks in flight; `started` is called when all writers are ready.
-fn write_parallel(fd: BorrowedFd<'_>, buffer: &[u8], offset: u64, started: impl FnOnce()) -> Result<(), ActError> {
+pub(super) fn write_parallel(
+    fd: BorrowedFd<'_>,
+    buffer: &[u8],
+    offset: u64,
+    started: impl FnOnce(),
+) -> Result<(), ActError> {
     let chunks: Vec<(u64, &[u8])> =
         buffer.chunks(CHUNK).enumerate().map(|(i, c)| (offset + (i * CHUNK) as u64, c)).collect();
     let writers = DEPTH.min(chunks.len()).max(1);
@@ -332,6 +338,13 @@ impl Port for LivePort {
                     })
                 }
             },
+            Act::Stretch(stretch) => {
+                let opened = self.opened(range, stretch.offset, stretch.length);
+                match opened.and_then(|fd| stretch::run(fd, range, stretch, || self.now())) {
+                    Ok((times, took)) => Timed { took, value: Ok(Done::Times(times)) },
+                    Err(e) => untimed(Err(e)),
+                }
+            }
             Act::File(act) => self.file(range, *act),
             Act::Load(load) => {
                 let inside = |offset, length| self.opened(range, offset, length);

@@ -10,10 +10,12 @@ pub mod load;
 pub mod pattern;
 pub mod recorded;
 pub mod recorder;
+pub mod stretch;
 
 use crate::device::Device;
 use crate::machine::port::file_acts::FileAct;
 use crate::machine::port::load::Load;
+use crate::machine::port::stretch::Stretch;
 use crate::terms::Method;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -223,6 +225,8 @@ pub enum Act {
         #[serde(skip)]
         bytes: Vec<u8>,
     },
+    /// Calls one after another, each timed: [`Done::Times`].
+    Stretch(Stretch),
     /// On a file that is made for the test.
     File(FileAct),
     /// A load beside zeroing; gives the bytes of a [`Loaded`](crate::machine::port::load::Loaded).
@@ -236,6 +240,8 @@ pub enum Done {
     Ok,
     /// Bytes of a read; they cross a process border beside the message.
     Bytes(#[serde(skip)] Vec<u8>),
+    /// The time of each call of a stretch, in nanoseconds.
+    Times(Vec<u64>),
     /// The first byte offset on the node, of a logical block, that did not hold what was expected.
     Mismatch(u64),
 }

@@ -26,6 +26,8 @@ pub struct Model {
     pub pricing: Pricing,
     /// What a zeroing call does.
     pub zeroing: Zeroing,
+    /// What a zeroing call leaves to be done later, and when it is.
+    pub deferral: Deferral,
     /// Cost of WRITE_ZEROES in per cent of that of PUNCH_HOLE.
     pub write_zeroes_percent: u64,
 }
@@ -47,6 +49,26 @@ pub enum Noise {
     Stalls(u64),
     /// Each operation is so many per cent slower than the one before.
     Drift(f64),
+    /// Writes take ten times as long in every second phase of so many operations.
+    Phases(u64),
+}
+
+/// What a zeroing call leaves to be done later: so many nanoseconds a MiB.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Deferral {
+    /// Nothing.
+    None,
+    /// It is done while the device is read or idle. So many bytes can wait; beyond that each call waits itself.
+    UntilRest {
+        /// Nanoseconds a MiB.
+        ns_per_mib: u64,
+        /// Bytes that can wait.
+        room: u64,
+    },
+    /// The next write, wherever it goes, waits for all of it.
+    UntilWrite(u64),
+    /// The next flush waits for all of it.
+    UntilFlush(u64),
 }
 
 /// What writing is like besides its plain cost.
@@ -65,6 +87,8 @@ pub enum Writing {
     },
     /// Zero-filled data costs so many times less (dedupe, zero detection).
     ZeroesCheap(u64),
+    /// Zero-filled data costs so many per cent of other data.
+    ZeroesCost(u64),
     /// Thin: what holds zeroes at the start is not backed by media; a write to what is not backed costs so many
     /// nanoseconds a MiB more. Zeroing takes the media away.
     FirstTouch(u64),
@@ -87,6 +111,10 @@ pub enum Pricing {
     OnceZeroed(u64, u64),
     /// After so many writes and zeroing calls one costs what the other did.
     SwappedAfter(u64),
+    /// Each time so many bytes were zeroed, a call takes so many nanoseconds more.
+    StallEvery(u64, u64),
+    /// So many calls of a thousand take so many times as long.
+    Spikes(u64, u64),
 }
 
 /// What a zeroing call does.
@@ -108,8 +136,16 @@ pub enum Zeroing {
     Late(u64),
     /// Zeroes, but from so many nanoseconds on the old data is back, unless written over.
     Reverts(u64),
+    /// Zeroes, but the old data is back once so many bytes were written elsewhere, unless written over.
+    RevertsAfter(u64),
     /// Zeroes, and the block behind as well.
     Overshoots,
+    /// Zeroes, and all else of the granules of so many bytes that a call touches.
+    RoundsOut(u64),
+    /// Zeroes, and 4 KiB that lie so many bytes behind what was asked for.
+    WipesElsewhere(u64),
+    /// Reports success and zeroes only the whole granules of so many bytes inside a call.
+    WholeGranules(u64),
     /// Fails with this errno.
     Fails(i32),
     /// Works so many times, then fails with EIO.
@@ -130,6 +166,7 @@ impl Model {
             writing: Writing::Plain,
             pricing: Pricing::Even,
             zeroing: Zeroing::Real,
+            deferral: Deferral::None,
             write_zeroes_percent: 100,
         }
     }
@@ -181,6 +218,8 @@ pub struct Costs {
     /// Bytes written since the last pause.
     burst: u64,
     last_write: u64,
+    /// Nanoseconds of work that zeroing left.
+    owed: f64,
     clock: u64,
 }
 
@@ -190,7 +229,7 @@ impl Costs {
         let mut random = Random::new(seed);
         // A test starts at any point of the device's own rhythm.
         let operations = random.below(8);
-        Costs { model, random, operations, zeroed: (0, 0), burst: 0, last_write: 0, clock: 0 }
+        Costs { model, random, operations, zeroed: (0, 0), burst: 0, last_write: 0, owed: 0.0, clock: 0 }
     }
 
     /// The clock.
@@ -201,11 +240,32 @@ impl Costs {
     /// Time goes by and nothing is done.
     pub fn pause(&mut self, span: Nanos) {
         self.clock += span.0;
+        self.rest(span);
+    }
+
+    /// The device has time for what it left.
+    fn rest(&mut self, span: Nanos) {
+        if matches!(self.model.deferral, Deferral::UntilRest { .. }) {
+            self.owed = (self.owed - span.0 as f64).max(0.0);
+        }
+    }
+
+    /// A flush: what it waits for.
+    pub fn flush(&mut self) -> Nanos {
+        match self.model.deferral {
+            Deferral::UntilFlush(_) => {
+                let owed = std::mem::take(&mut self.owed);
+                self.pass(owed)
+            }
+            _ => Nanos(0),
+        }
     }
 
     /// A read. Reads are not disturbed: nothing is concluded from their time.
     pub fn read(&mut self, bytes: u64) -> Nanos {
-        self.pass(self.plain(self.model.read_ns_per_mib, bytes))
+        let took = self.pass(self.plain(self.model.read_ns_per_mib, bytes));
+        self.rest(took);
+        took
     }
 
     /// A write, of zeroes or not, of which so many bytes were not backed by media.
@@ -224,10 +284,19 @@ impl Costs {
                 self.burst += bytes;
             }
             Writing::ZeroesCheap(gain) if zeroes => rate /= gain.max(1),
-            Writing::ZeroesCheap(_) => {}
+            Writing::ZeroesCost(percent) if zeroes => rate = rate * percent / 100,
+            Writing::ZeroesCheap(_) | Writing::ZeroesCost(_) => {}
             Writing::FirstTouch(ns) | Writing::PaysForZeroing(ns) => extra = ns as f64 * unmapped as f64 / MIB as f64,
         }
+        if matches!(self.model.noise, Noise::Phases(n) if self.operations / n.max(1) % 2 == 1) {
+            rate *= 10;
+        }
+        let waited = match self.model.deferral {
+            Deferral::UntilWrite(_) => std::mem::take(&mut self.owed),
+            _ => 0.0,
+        };
         let took = self.disturbed(self.plain(rate, bytes) + extra);
+        let took = Nanos(took.0 + self.pass(waited).0);
         self.last_write = self.clock;
         took
     }
@@ -244,7 +313,35 @@ impl Costs {
             _ => self.swapped().1,
         };
         let percent = if method == Method::WriteZeroes { self.model.write_zeroes_percent } else { 100 };
-        self.disturbed(self.plain(rate, bytes) * percent as f64 / 100.0)
+        let took = self.disturbed(self.plain(rate, bytes) * percent as f64 / 100.0);
+        let stalled = match self.model.pricing {
+            Pricing::StallEvery(every, ns) if (zeroed + bytes) / every.max(1) > zeroed / every.max(1) => ns as f64,
+            Pricing::Spikes(per_mille, times) if self.random.below(1000) < per_mille => {
+                took.0 as f64 * (times as f64 - 1.0)
+            }
+            _ => 0.0,
+        };
+        let waits = stalled + self.left(bytes);
+        Nanos(took.0 + self.pass(waits).0)
+    }
+
+    /// Notes what a zeroing call leaves; gives what of it cannot wait.
+    fn left(&mut self, bytes: u64) -> f64 {
+        let mib = bytes as f64 / MIB as f64;
+        match self.model.deferral {
+            Deferral::None => 0.0,
+            Deferral::UntilWrite(ns) | Deferral::UntilFlush(ns) => {
+                self.owed += ns as f64 * mib;
+                0.0
+            }
+            Deferral::UntilRest { ns_per_mib, room } => {
+                self.owed += ns_per_mib as f64 * mib;
+                let most = ns_per_mib as f64 * room as f64 / MIB as f64;
+                let beyond = (self.owed - most).max(0.0);
+                self.owed -= beyond;
+                beyond
+            }
+        }
     }
 
     /// What a MiB costs now to write and to zero.
@@ -264,7 +361,7 @@ impl Costs {
         self.operations += 1;
         let r = &mut self.random;
         let disturbed = match self.model.noise {
-            Noise::None => ns,
+            Noise::None | Noise::Phases(_) => ns,
             Noise::Uniform(percent) => ns * (1.0 + (2.0 * r.unit() - 1.0) * percent / 100.0),
             Noise::LogNormal(sigma) => ns * (sigma * r.normal()).exp(),
             Noise::Bimodal => ns * (0.02 * r.normal()).exp() * if r.unit() < 0.2 { 5.0 } else { 1.0 },

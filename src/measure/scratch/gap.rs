@@ -11,7 +11,8 @@ use crate::error::Result;
 use crate::machine::block::devices::Partition;
 use crate::measure::partition_table::Table;
 use crate::measure::plan::GUARD;
-use crate::measure::trial::{SEGMENT, SEGMENTS};
+use crate::measure::plan::{FILLED, SEGMENT};
+use crate::measure::trial::SEGMENTS;
 use crate::units::{human_bytes, MIB};
 
 /// Left alone at each end of the device.
@@ -81,7 +82,7 @@ fn free(size: u64, mut taken: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 /// The part of each gap that a test would use, as first byte and length; the largest gap first.
 fn usable(gaps: Vec<(u64, u64)>, unit: u64, most: u64) -> Vec<(u64, u64)> {
     let step = MIB.next_multiple_of(unit);
-    let wanted = (SEGMENTS * SEGMENT.next_multiple_of(unit)).max(least(unit)).min(most / unit * unit);
+    let wanted = (FILLED * SEGMENT.next_multiple_of(unit) + 4 * MIB).max(least(unit)).min(most / unit * unit);
     let mut found: Vec<(u64, u64, u64)> = gaps
         .into_iter()
         .filter_map(|(first, after)| {
@@ -107,7 +108,7 @@ mod tests {
         let taken = vec![(0, 17408), (MIB, 100 * MIB), (50 * MIB, 60 * MIB), (300 * MIB, 400 * MIB)];
         let gaps = free(GIB, taken);
         assert_eq!(gaps, [(100 * MIB, 300 * MIB), (400 * MIB, GIB - MARGIN)]);
-        assert_eq!(usable(gaps.clone(), 4096, u64::MAX), [(400 * MIB, 64 * MIB), (100 * MIB, 64 * MIB)]);
+        assert_eq!(usable(gaps.clone(), 4096, u64::MAX), [(400 * MIB, 52 * MIB), (100 * MIB, 52 * MIB)]);
         assert_eq!(usable(gaps.clone(), 4096, 10 * MIB)[0], (400 * MIB, 10 * MIB));
         assert_eq!(usable(gaps, 64 * MIB, u64::MAX), [(448 * MIB, 512 * MIB)]);
         assert!(free(2 * MARGIN, Vec::new()).is_empty());

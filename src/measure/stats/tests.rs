@@ -166,29 +166,31 @@ fn medians() {
 }
 
 #[test]
-fn costs() {
-    let ladder: Vec<(u64, u64)> = (0..8).map(|i| 4096u64 << i).map(|b| (b, 50_000 + b / 2)).collect();
-    let cost = fit_cost(&ladder).unwrap();
-    assert_eq!((cost.per_command_ns, cost.per_byte_ns), (50_000.0, 0.5));
-    let mut stalled = ladder.clone();
-    stalled[3].1 = 900_000_000;
-    let robust = fit_cost(&stalled).unwrap();
-    assert!((robust.per_byte_ns - 0.5).abs() < 0.2 && robust.per_command_ns < 60_000.0, "{robust:?}");
-    assert_eq!(fit_cost(&[]), None);
-    assert_eq!(fit_cost(&[(4096, 1), (4096, 2)]), None);
-    assert_eq!(fit_cost(&[(1, 10), (2, 5)]).map(|c| c.per_byte_ns), Some(0.0));
+fn hints_come_from_lengths_that_were_issued_five_times() {
+    let rung = |bytes, zero: u64, write: u64, n: usize| Rung { bytes, zero: vec![zero; n], write: vec![write; n] };
+    // A call costs 100 and a byte a hundredth to zero, a tenth to write.
+    let rungs: Vec<Rung> =
+        [1_000u64, 4_000, 16_000, 64_000].iter().map(|b| rung(*b, 1_000 + b / 100, b / 2, 5)).collect();
+    assert_eq!(break_even_bytes(&rungs), Some(4_000));
+    assert_eq!(chunk_bytes(&rungs), Some(64_000), "longer calls are still better");
+    let flat: Vec<Rung> = [1_000u64, 4_000, 16_000].iter().map(|b| rung(*b, b / 10, b / 2, 5)).collect();
+    assert_eq!((chunk_bytes(&flat), break_even_bytes(&flat)), (Some(1_000), Some(1_000)));
+    let worse: Vec<Rung> = [1_000u64, 4_000].iter().map(|b| rung(*b, b * 2, *b, 5)).collect();
+    assert_eq!(break_even_bytes(&worse), None);
+    // Four times is not often enough.
+    let seldom = [rung(1_000, 1, 9, 4), rung(4_000, 4, 36, 5)];
+    assert_eq!((break_even_bytes(&seldom), chunk_bytes(&seldom)), (Some(4_000), None));
+    assert_eq!((break_even_bytes(&[]), chunk_bytes(&[])), (None, None));
+}
 
-    let (zero, write) =
-        (Cost { per_command_ns: 100_000.0, per_byte_ns: 0.0 }, Cost { per_command_ns: 20_000.0, per_byte_ns: 0.5 });
-    assert_eq!(break_even_bytes(zero, write), Some(160_000));
-    assert_eq!(break_even_bytes(write, zero), None);
-    assert_eq!(break_even_bytes(zero, zero), Some(0));
-    assert_eq!(break_even_bytes(zero, Cost { per_command_ns: 0.0, per_byte_ns: 1e-18 }), None);
-    assert_eq!(break_even_bytes(zero, Cost { per_command_ns: 0.0, per_byte_ns: 0.0 }), None);
-
-    assert_eq!(chunk_bytes(write, 4096, 1 << 30), 524_288);
-    assert_eq!(chunk_bytes(write, 1 << 20, 1 << 30), 1 << 20);
-    assert_eq!(chunk_bytes(zero, 4096, 2_147_483_136), 1 << 30);
-    assert_eq!(chunk_bytes(write, 4096, 65_537), 65_536);
-    assert_eq!((chunk_bytes(write, 0, 0), chunk_bytes(write, u64::MAX, u64::MAX)), (1, 1 << 63));
+#[test]
+fn a_median_that_wanders_across_the_threshold_shows() {
+    let of = |first: u64, second: u64| {
+        let mut s = Sequential::new(2.0, ALPHA);
+        (0..12).for_each(|i| s.push(Nanos(if i < 6 { first } else { second }), Nanos(100)));
+        s.halves_disagree()
+    };
+    assert!(of(100, 900) && of(900, 100));
+    assert!(!of(300, 900) && !of(100, 150));
+    assert!(!Sequential::new(2.0, ALPHA).halves_disagree());
 }

@@ -100,6 +100,7 @@ truncate -s 16M /tmp/file; loop=$(losetup -f --show /tmp/file); settle "${loop#/
 agree write "a loop device" "$loop"
 losetup -d "$loop"
 mkdir -p /m
+modprobe btrfs; wait_for 10 test -e /dev/btrfs-control
 mkfs.btrfs -qf "$slow" "${fast}3" && mount -t btrfs "$slow" /m || fail "a btrfs of two is made"
 check_exit 3 "check of a path on btrfs of two is that of the weaker" zerocap check --boolean /m
 agree write "btrfs of two: the weaker one" "$slow"

@@ -117,7 +117,7 @@ d=$(find_nvmet)
 fill "$d"
 before=$(sum "$d")
 check "the limit says there is an offload" test "$(q "$d" write_zeroes_max_bytes)" -gt 0
-check_exit 0 "measured" zerocap measure "/dev/$d" --scratch 8MiB+16MiB $J
+check_exit 0 "measured" zerocap measure "/dev/$d" --scratch 8MiB+16MiB $J --shared-ok
 note "$(head -1 <<<"$OUT")"
 check_eq "$(doc "$d" 'd[0]["class"], d[0]["basis"]')" "('none', 'measured')" "none, by measurement"
 check_eq "$(sum "$d")" "$before" "the content is as before"

@@ -1,0 +1,53 @@
+//! Ragged spans inside a segment: what was asked for is zero, and nothing else. A device that zeroes whole granules only, and
+//! reports success for the rest, passes every test over whole granules.
+
+use super::acts::Content;
+use super::Run;
+use crate::measure::order::DECIDING;
+use crate::measure::trial::Watch;
+
+impl Run<'_> {
+    /// Zeroes an odd number of units from an odd one on, and the same with one block more and one less at each end.
+    pub(super) fn edges(&mut self, watch: &mut dyn Watch) -> Option<()> {
+        let (unit, block) = (self.plan.unit, self.plan.block);
+        let (segment, length) = (self.offset(1), self.out.segment);
+        for (offset, length) in ragged(unit, block, length) {
+            if self.spent(watch).is_some() {
+                return Some(());
+            }
+            let offset = segment + offset;
+            let answer = self.zero(DECIDING, offset, length)?;
+            self.or_end(offset, length, answer)?;
+            // All around it, too, which still holds data.
+            self.check(segment, self.out.segment)?;
+            self.write(offset, length, Content::Data)?;
+            self.out.edges = true;
+        }
+        Some(())
+    }
+}
+
+/// The spans inside a segment of so many bytes; none where it is too short for them.
+fn ragged(unit: u64, block: u64, segment: u64) -> Vec<(u64, u64)> {
+    let (first, three) = (unit + block, 3 * unit);
+    let spans = [(first, three), (first - block, three + 2 * block), (first + block, three - 2 * block)];
+    let fits = |(offset, length): &(u64, u64)| *length > 0 && offset + length + block <= segment;
+    spans.into_iter().filter(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_end_is_tried_a_block_further_and_a_block_less() {
+        assert_eq!(ragged(65536, 512, 1 << 20), [(66048, 196_608), (65536, 197_632), (66560, 195_584)]);
+        assert_eq!(ragged(4096, 4096, 1 << 20), [(8192, 12288), (4096, 20480), (12288, 4096)]);
+        assert_eq!(ragged(512, 512, 1024), []);
+        for (unit, block, segment) in [(512u64, 512u64, 4096u64), (4096, 512, 32768), (3 << 20, 512, 16 << 20)] {
+            for (offset, length) in ragged(unit, block, segment) {
+                assert!(offset % block == 0 && length % block == 0 && offset >= block && offset + length < segment);
+            }
+        }
+    }
+}
