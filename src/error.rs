@@ -122,4 +122,7 @@ pub mod exit {
     pub const NO_DEVICE: u8 = 32;
     /// Some devices failed.
     pub const SOME_FAILED: u8 = 64;
+    /// All of them.
+    pub const ALL: [u8; 11] =
+        [OK, FAILURE, USAGE, SLOW, NONE, UNKNOWN, BROKEN, REQUIREMENT, PATH_CANNOT, NO_DEVICE, SOME_FAILED];
 }

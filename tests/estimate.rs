@@ -11,7 +11,14 @@ use zerocap::verdict::estimate::{plans, seconds, zeroing, Rates};
 const GIB: u64 = 1 << 30;
 
 /// A NetApp LUN under qemu-img convert: zeroing 2.445 GB/s, writing 0.445 GB/s.
-const LUN: Rates = Rates { zero: Some(2_445_000_000), write: Some(445_000_000), overwrite: None, speedup: None };
+const LUN: Rates = Rates {
+    zero: Some(2_445_000_000),
+    write: Some(445_000_000),
+    overwrite: None,
+    speedup: None,
+    data: None,
+    stretch: None,
+};
 
 fn near(value: Option<f64>, wanted: f64, by: f64) {
     let value = value.unwrap();
@@ -29,7 +36,8 @@ fn zeroing_the_whole_lun_first_cost_21_seconds() {
 
 #[test]
 fn a_device_that_zeroes_no_faster_is_written() {
-    let slow = Rates { zero: Some(100), write: Some(100), overwrite: Some(100), speedup: None };
+    let slow =
+        Rates { zero: Some(100), write: Some(100), overwrite: Some(100), speedup: None, data: None, stretch: None };
     assert_eq!(plans(1000, 0.5, &slow).best().unwrap(), (Plan::WriteAll, 10.0));
     let slower = Rates { zero: Some(50), ..slow };
     assert_eq!(plans(1000, 0.5, &slower).best().unwrap(), (Plan::WriteAll, 10.0));
@@ -56,7 +64,14 @@ fn an_unknown_rate_gives_no_number() {
 #[test]
 fn the_interval_is_that_of_the_ratio() {
     let ratio = Speedup { median: 5.0, low: Some(4.0), high: Some(8.0), confidence: 0.999 };
-    let rates = Rates { zero: Some(500), write: Some(100), overwrite: None, speedup: Some(ratio) };
+    let rates = Rates {
+        zero: Some(500),
+        write: Some(100),
+        overwrite: None,
+        speedup: Some(ratio),
+        data: None,
+        stretch: Some((1000, None)),
+    };
     let t = zeroing(1000, &rates).unwrap();
     assert_eq!((t.value, t.low, t.high), (2.0, Some(1.25), Some(2.5)));
     let open = Rates { speedup: Some(Speedup { low: None, high: None, ..ratio }), ..rates };
@@ -75,21 +90,46 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
+fn beyond_the_stretch_that_was_seen_there_is_no_upper_end() {
+    let ratio = Speedup { median: 5.0, low: Some(4.0), high: Some(8.0), confidence: 0.999 };
+    let rates = Rates {
+        zero: Some(500),
+        write: Some(100),
+        data: None,
+        overwrite: None,
+        stretch: Some((1000, Some(4.5))),
+        speedup: Some(ratio),
+    };
+    let seen = zeroing(1000, &rates).unwrap();
+    assert!((seen.value - 10.0 / 4.5).abs() < 1e-9, "what followed is charged: {seen:?}");
+    assert_eq!(seen.high, Some(2.5));
+    assert_eq!(zeroing(1001, &rates).unwrap().high, None);
+    assert_eq!(zeroing(1000, &Rates { stretch: None, ..rates }).unwrap().high, None, "no stretch was seen");
+}
+
+#[test]
+fn more_bytes_than_a_device_has_are_a_mistake_of_the_caller() {
+    let (code, _, err) = run(&["estimate", "sde", "2GiB"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("sde has 1073741824 bytes"), "{err}");
+}
+
+#[test]
 fn the_command_answers_from_what_is_kept() {
-    let (code, out, err) = run(&["estimate", "sde", "100GiB", "--json"]);
+    let (code, out, err) = run(&["estimate", "sde", "1GiB", "--json"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
     let answer: Value = serde_json::from_str(&out).unwrap();
     let (_, shown, _) = run(&["show", "sde", "--json"]);
     let document = &serde_json::from_str::<Value>(&shown).unwrap()[0];
     let rate = |name: &str| document[name].as_u64().unwrap() as f64;
-    near(answer["zero_seconds"].as_f64(), (100 * GIB) as f64 / rate("zero_bytes_per_second"), 1e-9);
-    near(answer["write_seconds"].as_f64(), (100 * GIB) as f64 / rate("write_bytes_per_second"), 1e-9);
+    near(answer["zero_seconds"].as_f64(), GIB as f64 / rate("zero_bytes_per_second"), 1e-9);
+    near(answer["write_seconds"].as_f64(), GIB as f64 / rate("write_bytes_per_second"), 1e-9);
     assert_eq!((answer["best"].as_str(), answer["plan"].as_str()), (Some("punch-hole"), None));
-    let (_, out, _) = run(&["estimate", "sde", "100GiB", "--data-fraction", "0.484", "--json"]);
+    let (_, out, _) = run(&["estimate", "sde", "1GiB", "--data-fraction", "0.484", "--json"]);
     let answer: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(answer["plan"], "zero-rest");
-    let (_, out, _) = run(&["estimate", "sde", "100GiB", "--data-fraction", "0.484"]);
-    assert!(out.lines().next().unwrap().starts_with("sde, 100 GiB: zeroing takes "), "{out}");
+    let (_, out, _) = run(&["estimate", "sde", "1GiB", "--data-fraction", "0.484"]);
+    assert!(out.lines().next().unwrap().starts_with("sde, 1 GiB: zeroing takes "), "{out}");
     assert!(out.contains("zero-rest"), "{out}");
 }
 

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod completions;
 pub mod estimate;
+pub mod explain;
 pub mod is_zero;
 pub mod measure;
 pub mod policy;
@@ -59,6 +60,7 @@ enum Verb {
     Recover(recover::Recover),
     Tune(tune::Tune),
     Policy(policy::Policy),
+    Explain(explain::Explain),
     Selftest(selftest::Selftest),
     Completions(completions::Completions),
     Udev(UdevHelp),
@@ -116,8 +118,10 @@ impl Verb {
 }
 
 fn verb(cli: &Cli) -> Result<u8> {
-    if let Verb::Completions(v) = &cli.verb {
-        return v.run(&mut Cli::command());
+    match &cli.verb {
+        Verb::Completions(v) => return v.run(&mut Cli::command()),
+        Verb::Explain(v) => return v.run(),
+        _ => {}
     }
     let roots = Roots::new(cli.places.root.as_deref(), cli.places.state.as_deref())?;
     // Queue files of the running system are read in a child with a deadline.
@@ -133,6 +137,7 @@ fn verb(cli: &Cli) -> Result<u8> {
         Verb::Recover(v) => v.run(&roots),
         Verb::Tune(v) => v.run(&roots),
         Verb::Policy(v) => v.run(&roots),
+        Verb::Explain(v) => v.run(),
         Verb::Selftest(v) => v.run(&roots),
         Verb::Completions(v) => v.run(&mut Cli::command()),
         Verb::Udev(v) => {

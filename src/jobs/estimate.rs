@@ -1,12 +1,13 @@
 //! `zerocap estimate`: how long zeroing so many bytes takes, by the best method and by writing.
 
-use crate::error::{exit, Result};
+use crate::error::{exit, Error, Result};
 use crate::facts::path::{self, Can};
 use crate::jobs::check;
 use crate::jobs::target::{self, Target};
 use crate::machine::Roots;
 use crate::output::detail;
 use crate::terms::{Class, Method};
+use crate::units::human_bytes;
 use crate::verdict::estimate::{plans, seconds, zeroing, Rates};
 use verdict_format::answers::Estimate;
 use verdict_format::{Document, Kind, FORMAT};
@@ -25,7 +26,9 @@ pub struct Request<'a> {
 /// Estimates. The exit code is 5 where the rates are not known.
 pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -> Result<(Estimate, u8)> {
     let mut port = roots.port();
-    let (name, document, can, why) = match target::find(roots, request.typed)? {
+    let found = target::find(roots, request.typed)?;
+    let is_device = matches!(found, Target::Device(_));
+    let (name, document, can, why) = match found {
         Target::Device(device) => {
             let document = check::document(roots, port.as_mut(), &device, remark);
             (document.device.name.clone(), Some(document), Can::Yes, None)
@@ -42,6 +45,14 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
             }
         },
     };
+    // A path may be a file that has yet to grow; a device ends where it ends.
+    let end = document.as_ref().filter(|_| is_device).and_then(|d| d.device.size_bytes);
+    if let Some(size) = end.filter(|size| request.bytes > *size) {
+        return Err(Error::Usage(format!(
+            "{name} has {size} bytes ({}), and no more can be zeroed",
+            human_bytes(size)
+        )));
+    }
     let (rates, method, mut reason) = match &document {
         Some(document) => usable(document, &can),
         None => (Rates::default(), None, None),
@@ -88,7 +99,9 @@ fn usable(document: &Document, can: &Can) -> (Rates, Option<Method>, Option<Stri
     let mut rates = Rates {
         zero: document.zero_bytes_per_second,
         write: document.write_bytes_per_second,
+        data: document.data_write_bytes_per_second,
         overwrite: document.overwrite_after_zero_bytes_per_second,
+        stretch: document.sustained.as_ref().map(|s| (s.bytes, s.speedup)),
         speedup: document.speedup,
     };
     let no_zeroing = match (document.class, can) {

@@ -153,6 +153,16 @@ impl Outcome {
         self.deferred.median().filter(|_| longer)
     }
 
+    /// The calls beside PUNCH_HOLE whose zeroing is no faster than the threshold where its own is, and how fast they are:
+    /// ZERO_RANGE and BLKZEROOUT ask not to unmap, which may take as long as writing.
+    pub fn slower_calls(&self, threshold: f64) -> Vec<(Method, f64)> {
+        let punch = self.pairs.decision() == Decision::Above;
+        let slow = |r: &&MethodRun| matches!(r.method, Method::ZeroRange | Method::BlkZeroOut) && r.error.is_none();
+        let runs = self.methods.iter().filter(slow).filter(|_| punch);
+        runs.filter_map(|r| r.ratios.filter(|(_, most)| *most < threshold).and(r.ratio).map(|ratio| (r.method, ratio)))
+            .collect()
+    }
+
     /// The ratios of PUNCH_HOLE and WRITE_ZEROES, the same request, where they differ by more than 25 % and by more than
     /// noise explains: every pair of the one lies outside the interval of the other.
     pub fn disagreement(&self) -> Option<(f64, f64)> {

@@ -116,8 +116,9 @@ pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
         row(
             "writing",
             format!(
-                "{} (over a zeroed range {})",
+                "zeroes {}, data {} (over a zeroed range {})",
                 rate(d.write_bytes_per_second),
+                rate(d.data_write_bytes_per_second),
                 rate(d.overwrite_after_zero_bytes_per_second)
             ),
         )?;
@@ -126,6 +127,14 @@ pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
             row(
                 "speedup",
                 format!("{:.2}x ({} to {}, confidence {})", s.median, end(s.low), end(s.high), s.confidence),
+            )?;
+        }
+        if let Some(stretch) = &d.sustained {
+            let times =
+                stretch.speedup.map_or_else(|| "the cost is lost in the noise".to_owned(), |s| format!("{s:.2}x"));
+            row(
+                "in a row",
+                format!("{times} over {}, all that followed charged to zeroing", human_bytes(stretch.bytes)),
             )?;
         }
         let verified = if d.zeroes_verified == Some(true) { "all of it read back as zero" } else { "not verified" };

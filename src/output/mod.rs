@@ -3,6 +3,7 @@
 
 pub mod detail;
 pub mod estimate;
+pub mod explain;
 pub mod openmetrics;
 pub mod path_answer;
 pub mod probe;

@@ -124,7 +124,7 @@ pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurem
     });
     m.hints = hints(run, conditions);
     (m.interference, m.deep) = (conditions.interference, conditions.deep.clone());
-    m.findings = findings(run);
+    m.findings = findings(run, m.fast_ratio);
     conditions.found.iter().for_each(|f| add_finding(&mut m.findings, f.code, &f.text));
     m.class = class(run, &mut m);
     if let Some(text) = past_cache(&m) {
@@ -262,12 +262,16 @@ fn add_finding(found: &mut Vec<TestFinding>, code: FindingCode, text: &str) {
     }
 }
 
-fn findings(run: &Outcome) -> Vec<TestFinding> {
+fn findings(run: &Outcome, threshold: f64) -> Vec<TestFinding> {
     let mut found = Vec::new();
     run.changed_limits.iter().for_each(|line| add_finding(&mut found, FindingCode::LimitsChangedByTest, line));
     if let Some((punch, zeroes)) = run.disagreement() {
         let text = format!("punch-hole is {punch:.2} times as fast as writing, write-zeroes {zeroes:.2} times");
         found.push(TestFinding { code: FindingCode::MethodsDisagree, text });
+    }
+    for (method, ratio) in run.slower_calls(threshold) {
+        let text = format!("{method} is only {ratio:.2} times as fast as writing zeroes, where punch-hole is fast");
+        add_finding(&mut found, FindingCode::MethodsDisagree, &text);
     }
     if let Some(times) = run.sustained.as_ref().and_then(|s| s.zero_writes_are_cheaper()).filter(|t| *t >= ELIDED) {
         let text = format!("writing zeroes is {times:.1} times as fast as writing data: it is as good as zeroing here");

@@ -13,10 +13,14 @@ use verdict_format::Speedup;
 pub struct Rates {
     /// Zeroing by the class's method; `None` also where it must not be used.
     pub zero: Option<u64>,
-    /// Writing.
+    /// Writing zeroes.
     pub write: Option<u64>,
+    /// Writing data; where that is not known the rate of writing zeroes stands for it.
+    pub data: Option<u64>,
     /// Writing over a range that was just zeroed.
     pub overwrite: Option<u64>,
+    /// One long stretch: its bytes, and how many times as fast as writing zeroes zeroing was over it.
+    pub stretch: Option<(u64, Option<f64>)>,
     /// Write time over zero time, with its interval.
     pub speedup: Option<Speedup>,
 }
@@ -48,32 +52,37 @@ pub fn seconds(bytes: f64, rate: Option<u64>) -> Option<f64> {
     rate.filter(|r| *r > 0).map(|r| bytes / r as f64)
 }
 
-/// The time of zeroing. The interval is that of the measured ratio, carried over to the time: writing takes `w`, so
-/// zeroing takes `w / ratio`; it is widened to hold the estimate, which comes from totals and not from the median.
+/// The time of zeroing: the longer of what single calls take, and of what the long stretch says with all that followed it
+/// charged. The interval is that of the measured ratio, carried over to the time: writing takes `w`, so zeroing takes
+/// `w / ratio`; it is widened to hold the estimate. Beyond the stretch nobody has seen what zeroing costs: there is no upper
+/// end there.
 pub fn zeroing(bytes: u64, rates: &Rates) -> Option<Seconds> {
-    let value = seconds(bytes as f64, rates.zero)?;
+    let single = seconds(bytes as f64, rates.zero)?;
+    let over_stretch = rates.stretch.and_then(|(_, speedup)| speedup).filter(|s| *s > 0.0);
+    let at_length = over_stretch.and_then(|s| Some(seconds(bytes as f64, rates.write)? / s));
+    let value = at_length.map_or(single, |t| t.max(single));
+    let seen = rates.stretch.is_some_and(|(stretch, _)| bytes <= stretch);
     let of_ratio = |ratio: Option<f64>| {
         let write = seconds(bytes as f64, rates.write)?;
         ratio.filter(|r| *r > 0.0).map(|r| write / r)
     };
     let low = of_ratio(rates.speedup.and_then(|s| s.high)).map(|t| t.min(value));
-    let high = of_ratio(rates.speedup.and_then(|s| s.low)).map(|t| t.max(value));
+    let high = of_ratio(rates.speedup.and_then(|s| s.low)).map(|t| t.max(value)).filter(|_| seen);
     Some(Seconds { value, low, high })
 }
 
 /// The times of the plans for a target of which the part `data` (0 to 1) holds data.
 pub fn plans(bytes: u64, data: f64, rates: &Rates) -> Plans {
     let (all, data) = (bytes as f64, data.clamp(0.0, 1.0));
-    let both = |zeroed: f64, written: f64, rate: Option<u64>| {
-        // Nothing to zero or to write takes no time, whatever the rate.
-        let part = |bytes: f64, rate| if bytes == 0.0 { Some(0.0) } else { seconds(bytes, rate) };
-        Some(part(zeroed, rates.zero)? + part(written, rate)?)
-    };
+    // Nothing to zero or to write takes no time, whatever the rate.
+    let part = |bytes: f64, rate| if bytes == 0.0 { Some(0.0) } else { seconds(bytes, rate) };
+    let zeroed = |bytes: f64| if bytes == 0.0 { Some(0.0) } else { zeroing(bytes as u64, rates).map(|s| s.value) };
+    let of_data = rates.data.or(rates.write);
     Plans {
         // What was just zeroed may be written at another rate (deferred cost).
-        zero_first: both(all, all * data, rates.overwrite.or(rates.write)),
-        zero_rest: both(all * (1.0 - data), all * data, rates.write),
-        write_all: both(0.0, all, rates.write),
+        zero_first: zeroed(all).zip(part(all * data, rates.overwrite.or(of_data))).map(|(z, w)| z + w),
+        zero_rest: zeroed(all * (1.0 - data)).zip(part(all * data, of_data)).map(|(z, w)| z + w),
+        write_all: part(all * (1.0 - data), rates.write).zip(part(all * data, of_data)).map(|(z, w)| z + w),
     }
 }
 

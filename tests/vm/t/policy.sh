@@ -9,7 +9,7 @@
 install_rules
 repo=${0%/*}/../../..
 change() { udevadm trigger --settle "/sys/block/$1"; }
-J="--journal /host/journal --data-ok --max-bytes 256MiB"
+J="--journal /host/journal --data-ok --max-bytes 512MiB"
 
 # --- the rules and units as they stand ---
 check "udevadm verify accepts the rules" udevadm verify --no-summary /etc/udev/rules.d/90-zerocap.rules

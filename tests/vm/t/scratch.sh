@@ -5,7 +5,7 @@
 # takes: 110
 . "${0%/*}/../lib.sh"
 install_rules
-J="--journal /host/journal --data-ok --max-bytes 256MiB"
+J="--journal /host/journal --data-ok --max-bytes 512MiB"
 gap=$(disk gap) sig=$(disk sig)
 nothing_left() {
     check "no journal, intent or partition is left" test -z "$(find /host/journal /var/lib/zerocap/intent /run/zerocap/intent -type f; ls -d /sys/block/"$1"/"$1"p250 2>/dev/null)"

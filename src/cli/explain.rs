@@ -1,0 +1,32 @@
+//! `zerocap explain`.
+
+use crate::cli::terminal::print;
+use crate::error::{exit, Error, Result};
+use crate::output::explain;
+use std::io::Write;
+
+/// What a finding, a class or an exit code means, and what to do
+///
+/// Without CODE: every word that can be explained.
+#[derive(Debug, clap::Args)]
+pub struct Explain {
+    /// The word as it is shown: old-data-left, unknown, 7
+    #[arg(value_name = "CODE")]
+    code: Option<String>,
+}
+
+impl Explain {
+    /// Runs the verb.
+    pub fn run(&self) -> Result<u8> {
+        let Some(code) = &self.code else {
+            print(|out| explain::words().iter().try_for_each(|word| writeln!(out, "{word}")))?;
+            return Ok(exit::OK);
+        };
+        let text = explain::explain(code).ok_or_else(|| {
+            let shown = crate::device::display::escape_str(code);
+            Error::Usage(format!("{shown} is no finding, class or exit code; `zerocap explain` lists them"))
+        })?;
+        print(|out| writeln!(out, "{text}"))?;
+        Ok(exit::OK)
+    }
+}
