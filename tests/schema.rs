@@ -195,7 +195,7 @@ fn full_machine() -> tempfile::TempDir {
         seconds: 2.5,
         overwrite: from_value(
             json!({"at": "2026-11-30T08:00:00Z", "filesystem": "xfs", "mount_point": "/srv", "unwritten": 9, "write_zeroes": 290,
-            "written": 300, "gain": 32.2, "zero_bytes_per_second": 6, "verified": true, "lacks": "seen"}),
+            "written": 300, "gain": 32.2, "gain_low": 30.0, "gain_high": 34.0, "gain_written": 33.3, "zero_bytes_per_second": 6, "verified": true, "lacks": "seen"}),
         )
         .unwrap(),
         interference: from_value(json!({"read": beside, "write": beside, "zero_bytes_per_second": 1})).unwrap(),

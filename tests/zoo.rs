@@ -69,6 +69,7 @@ fn each_is_told_for_what_it_is() {
                 m.inconclusive,
                 m.findings
             );
+            assert_eq!(m.contradiction(), None, "{at}: what is kept can be read again");
             assert_eq!(m.hazard.as_ref().map(|h| h.hazard), s.hazard, "{at}");
             assert_eq!(m.zeroes_verified, matches!(m.class, Class::Fast | Class::Slow | Class::Unknown), "{at}");
             assert_eq!(m.inconclusive.is_some(), m.class == Class::Unknown, "{at}: {:?}", outcome.end);

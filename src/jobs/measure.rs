@@ -12,6 +12,7 @@ use crate::machine::block::hold::{Hold, LiveHold, Opened};
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::child::ChildPort;
+use crate::machine::process;
 use crate::machine::Roots;
 use crate::measure::outcome::Outcome;
 use crate::measure::scratch::{self, temporary, Asked, Known, Proof};
@@ -139,6 +140,11 @@ fn run_test(
     // A mode that was tried may have taken others along.
     let restore_limits = request.restore_limits || request.tune;
     let subject = Subject { facts, name, proof, restore_limits };
+    // While content is away, the machine does not go to sleep or down of itself. Where there is nobody to ask, the journal
+    // has to do.
+    let asked = roots.system.exists("run/systemd/system");
+    let _awake =
+        asked.then(|| process::keep_awake(&format!("a test has content of {} in its journal", facts.device.node())));
     let mut keep = |outcome: &Outcome, conditions: &Conditions| keep(roots, facts, prepared, outcome, conditions);
     protocol::test(&mut machine, subject, prepared, listener, &mut keep)
 }

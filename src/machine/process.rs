@@ -30,12 +30,7 @@ pub struct Said {
 /// # Errors
 /// `NotFound` where no directory has it, `TimedOut` with the process's number where it did not end in time.
 pub fn run(name: &str, arguments: &[&str], deadline: Duration) -> io::Result<Said> {
-    let found = DIRS.iter().map(|dir| PathBuf::from(dir).join(name)).find(|path| path.is_file());
-    let Some(program) = found else {
-        return Err(io::Error::new(io::ErrorKind::NotFound, format!("not installed in any of {}", DIRS.join(", "))));
-    };
-    let mut command = Command::new(program);
-    command.args(arguments).env_clear().env("LC_ALL", "C").env("PATH", DIRS.join(":")).current_dir("/");
+    let mut command = command(name, arguments)?;
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let until = Instant::now() + deadline;
     let said = collect(&mut child, until);
@@ -44,6 +39,38 @@ pub fn run(name: &str, arguments: &[&str], deadline: Duration) -> io::Result<Sai
         let _ = child.kill();
     }
     said
+}
+
+fn command(name: &str, arguments: &[&str]) -> io::Result<Command> {
+    let found = DIRS.iter().map(|dir| PathBuf::from(dir).join(name)).find(|path| path.is_file());
+    let Some(program) = found else {
+        return Err(io::Error::new(io::ErrorKind::NotFound, format!("not installed in any of {}", DIRS.join(", "))));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().env("LC_ALL", "C").env("PATH", DIRS.join(":")).current_dir("/");
+    Ok(command)
+}
+
+/// Keeps the machine from going to sleep or down while it lives: `systemd-inhibit` around a process that ends with its input,
+/// so that it ends however this process does.
+#[derive(Debug)]
+pub struct Awake(Child);
+
+/// See [`Awake`]. An error where there is no such program, or it cannot be started.
+pub fn keep_awake(why: &str) -> io::Result<Awake> {
+    let why = format!("--why={why}");
+    let arguments = ["--what=sleep:shutdown", "--who=zerocap", "--mode=block", &why, "cat"];
+    let mut command = command("systemd-inhibit", &arguments)?;
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    Ok(Awake(child))
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        // It sees the end of its input; whether it is waited for changes nothing but a line in the table of processes.
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
 }
 
 fn collect(child: &mut Child, until: Instant) -> io::Result<Said> {

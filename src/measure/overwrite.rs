@@ -6,6 +6,7 @@
 
 use crate::machine::port::file_acts::{decode_extents, Extent, FileAct, SHARED};
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
+use crate::measure::stats::{Sequential, ALPHA};
 use crate::terms::Method;
 use crate::units::{Nanos, MIB};
 
@@ -28,7 +29,7 @@ pub struct Plan {
 }
 
 /// What came of it. Each pair: bytes and the time they took.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Outcome {
     /// Writes into allocated space, never written.
     pub unwritten: (u64, Nanos),
@@ -36,6 +37,10 @@ pub struct Outcome {
     pub write_zeroes: Result<(u64, Nanos), i32>,
     /// Into space that was written before.
     pub written: (u64, Nanos),
+    /// How many times as long writes into unwritten space take as into space that FALLOC_FL_WRITE_ZEROES made, turn by turn.
+    pub over_zeroed: Sequential,
+    /// The same against space that was written before.
+    pub over_written: Sequential,
     /// Making that space.
     pub zeroed: Option<(u64, Nanos)>,
     /// Zeroing over written space read back as zero; `None` where that proves nothing, or was not tried.
@@ -76,13 +81,17 @@ pub fn run(port: &mut dyn Port, range: &ScratchRange, plan: &Plan, stop: &dyn Fn
     run.fill(plan.seed)?;
     let before = run.extents(WRITTEN)?;
     let mut times = [(UNWRITTEN, Nanos(0)), (ZEROED, Nanos(0)), (WRITTEN, Nanos(0))];
-    let bytes = run.turns(plan, &mut times, zeroed.is_ok())?;
+    let mut ratios = [(); 2].map(|()| Sequential::new(1.0, ALPHA));
+    let bytes = run.turns(plan, &mut times, &mut ratios, zeroed.is_ok())?;
+    let [over_zeroed, over_written] = ratios;
     let after = run.extents(WRITTEN)?;
     let moves = joined(&before) != joined(&after) || after.iter().any(|e| e.flags & SHARED != 0);
     let mut outcome = Outcome {
         unwritten: (bytes, times[0].1),
         write_zeroes: zeroed.map(|_| (bytes, times[1].1)),
         written: (bytes, times[2].1),
+        over_zeroed,
+        over_written,
         zeroed: zeroed.ok().map(|took| (AREA, took)),
         verified: None,
         old_data: None,
@@ -130,10 +139,17 @@ impl Run<'_> {
     }
 
     /// Writes in turns until the areas are full or the time is up; gives the bytes written to each.
-    fn turns(&mut self, plan: &Plan, times: &mut [(u64, Nanos); 3], zeroed: bool) -> Result<u64, Failed> {
+    fn turns(
+        &mut self,
+        plan: &Plan,
+        times: &mut [(u64, Nanos); 3],
+        ratios: &mut [Sequential; 2],
+        zeroed: bool,
+    ) -> Result<u64, Failed> {
         let start = self.port.now();
         let mut done = 0;
         while done < AREA && (done == 0 || self.port.now().since(start) < plan.max_time) {
+            let before = times.map(|(_, took)| took.0);
             // Each comes first as often as the others.
             for i in 0..3usize {
                 let at = (i + (done / TURN) as usize) % 3;
@@ -145,6 +161,11 @@ impl Run<'_> {
                 let act = FileAct::SyncWrites { offset, length: TURN, block: BLOCK, seed: plan.seed };
                 took.0 += self.act("write synchronously", Act::File(act))?.0 .0;
             }
+            let of = |i: usize| Nanos(times[i].1 .0 - before[i]);
+            if zeroed {
+                ratios[0].push(of(0), of(1));
+            }
+            ratios[1].push(of(0), of(2));
             done += TURN;
         }
         Ok(done)

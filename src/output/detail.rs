@@ -43,7 +43,12 @@ fn beside(d: &Document) -> Vec<(&'static str, String)> {
     let rate = |r: Option<u64>| r.map_or("-".to_owned(), human_rate);
     let mut rows = Vec::new();
     if let Some(o) = &d.overwrite {
-        let gain = o.gain.map_or_else(String::new, |g| format!(", gain {g:.2}x"));
+        let end = |e: Option<f64>| e.map_or("?".to_owned(), |e| format!("{e:.2}"));
+        let between = match (o.gain_low, o.gain_high) {
+            (None, None) => String::new(),
+            (low, high) => format!(" ({} to {})", end(low), end(high)),
+        };
+        let gain = o.gain.map_or_else(String::new, |g| format!(", gain {g:.2}x{between}"));
         let lacks = o.lacks.as_ref().map_or_else(String::new, |l| format!(" ({l})"));
         rows.push((
             "overwriting",

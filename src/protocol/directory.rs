@@ -179,6 +179,8 @@ fn form(checked: &Checked, outcome: &Outcome) -> Overwrite {
     } else {
         refused.map(|errno| checked.lacks.clone().unwrap_or(errno))
     };
+    let times = |(faster, slower): (u64, u64)| faster as f64 / slower.max(1) as f64;
+    let interval = outcome.over_zeroed.interval();
     Overwrite {
         at: clock::now_utc(),
         filesystem: checked.on.filesystem.clone(),
@@ -186,7 +188,10 @@ fn form(checked: &Checked, outcome: &Outcome) -> Overwrite {
         unwritten,
         write_zeroes,
         written: bytes(outcome.written),
-        gain: write_zeroes.zip(unwritten).map(|(zeroed, unwritten)| zeroed as f64 / unwritten.max(1) as f64),
+        gain: write_zeroes.zip(unwritten).map(times),
+        gain_low: interval.low.filter(|_| write_zeroes.is_some()),
+        gain_high: interval.high.filter(|_| write_zeroes.is_some()),
+        gain_written: bytes(outcome.written).zip(unwritten).map(times),
         zero_bytes_per_second: outcome.zeroed.and_then(bytes),
         verified: outcome.verified,
         lacks,

@@ -289,6 +289,12 @@ pub struct Overwrite {
     pub written: Option<u64>,
     /// How many times as fast `write_zeroes` is as `unwritten`.
     pub gain: Option<f64>,
+    /// The interval of that, with confidence 0.999.
+    pub gain_low: Option<f64>,
+    /// See above.
+    pub gain_high: Option<f64>,
+    /// How many times as fast `written` is as `unwritten`.
+    pub gain_written: Option<f64>,
     /// Bytes per second of FALLOC_FL_WRITE_ZEROES itself.
     pub zero_bytes_per_second: Option<u64>,
     /// Whether zeroes were read where old data had been; null where the file system does not keep the place.

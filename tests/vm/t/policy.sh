@@ -149,7 +149,7 @@ hostile() { # hostile DISK HOW
     settle
     check_eq "$(prop "$d" ZEROCAP_CLASS)" slow "$how: the pin is its own"
     check_exit 0 "$how: unpin" zerocap policy unpin "/dev/$d"
-    zerocap measure "/dev/$d" --scratch 1MiB+8MiB $J --thin-ok >/tmp/said 2>&1
+    zerocap measure "/dev/$d" --scratch 1MiB+8MiB --journal /host/journal --data-ok --max-bytes 48MiB --thin-ok >/tmp/said 2>&1
     check "$how: so is what a test says" python3 /tmp/clean /tmp/said
     settle
     check_eq "$(LC_ALL=C ls -A --quoting-style=literal --show-control-chars /etc/zerocap/devices /run/zerocap /run/zerocap/kept 2>/dev/null | LC_ALL=C grep -vE '^/etc/zerocap/devices:$|^/run/zerocap(/kept)?:$' | LC_ALL=C grep -c '[^]A-Za-z0-9.:_\\-]')" 0 "$how: names of files"

@@ -127,6 +127,7 @@ before=$(sum "$cut") from=$(written "$cut")
 printf '[[rule]]\npath = "/dev/%s"\nmeasure = "auto"\nscratch = "16MiB+32MiB"\n' "$cut" >/etc/zerocap/policy.d/20-cut.toml
 udevadm trigger "/sys/block/$cut"
 check "it writes" wait_written "$cut" "$from" 8
+check_has "$(systemd-inhibit --list --no-legend)" zerocap "and keeps the machine awake meanwhile"
 systemctl kill --signal=KILL --kill-whom=all "$u"
 wait_for 10 sh -c "[ \$(systemctl show -P SubState $u) = failed ]"
 check_eq "$(systemctl show -P Result "$u")" signal "the unit was killed"
