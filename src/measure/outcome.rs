@@ -156,7 +156,9 @@ impl Outcome {
     /// The calls beside PUNCH_HOLE whose zeroing is no faster than the threshold where its own is, and how fast they are:
     /// ZERO_RANGE and BLKZEROOUT ask not to unmap, which may take as long as writing.
     pub fn slower_calls(&self, threshold: f64) -> Vec<(Method, f64)> {
-        let punch = self.pairs.decision() == Decision::Above;
+        // They are screened in short calls: where these cost PUNCH_HOLE its speed too, nothing can be said.
+        let short = stats::fast_at_every_length(&self.rungs, threshold);
+        let punch = short && self.pairs.decision() == Decision::Above;
         let slow = |r: &&MethodRun| matches!(r.method, Method::ZeroRange | Method::BlkZeroOut) && r.error.is_none();
         let runs = self.methods.iter().filter(slow).filter(|_| punch);
         runs.filter_map(|r| r.ratios.filter(|(_, most)| *most < threshold).and(r.ratio).map(|ratio| (r.method, ratio)))

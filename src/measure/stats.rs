@@ -273,6 +273,12 @@ pub fn break_even_bytes(rungs: &[Rung]) -> Option<u64> {
     good.last().map(|(bytes, _, _)| *bytes)
 }
 
+/// Whether zeroing was faster than so many times at every length that was issued often enough, and at least two were.
+pub fn fast_at_every_length(rungs: &[Rung], threshold: f64) -> bool {
+    let issued = issued(rungs);
+    issued.len() > 1 && issued.iter().all(|(_, zero, write)| *write as f64 > threshold * *zero as f64)
+}
+
 /// The least length that was issued whose rate of zeroing is nearly (nine tenths of) that of the longest; `None` where fewer
 /// than two lengths were.
 pub fn chunk_bytes(rungs: &[Rung]) -> Option<u64> {
