@@ -105,6 +105,21 @@ pub fn utc_seconds(text: &str) -> Option<u64> {
     u64::try_from(text.parse::<Timestamp>().ok()?.as_second()).ok()
 }
 
+/// Seconds of a duration: a number and `s`, `m`, `h`, `d` or `w`.
+pub fn parse_duration(text: &str) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let scale = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        "w" => 7 * 86_400,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(scale)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,5 +167,15 @@ mod tests {
         assert_eq!(rate(MIB, Nanos(0)), None);
         assert_eq!(rate(MIB, Nanos::from_secs(2)), Some(MIB / 2));
         assert_eq!(Nanos(3).since(Nanos(5)), Nanos(0));
+    }
+
+    #[test]
+    fn durations() {
+        assert_eq!(parse_duration("90s"), Some(90));
+        assert_eq!(parse_duration("30d"), Some(2_592_000));
+        assert_eq!(parse_duration("2w"), Some(1_209_600));
+        for bad in ["", "90", "d", "1y", "1.5d", "-1d", "1 d", "99999999999999999999w"] {
+            assert_eq!(parse_duration(bad), None, "{bad}");
+        }
     }
 }

@@ -34,8 +34,7 @@ pub fn compose(root: &Root, facts: &Facts, verdict: &Verdict) -> Document {
         model: names.model.known().cloned(),
         firmware: names.firmware.known().cloned(),
         size_bytes: names.size_bytes.get(),
-        // No claim says so of every device, and what some say is not asked yet.
-        allocated_bytes: None,
+        allocated_bytes: facts.allocated_bytes(),
         logical_block_bytes: facts.queue.logical_block.get(),
         physical_block_bytes: facts.queue.physical_block.get(),
         members: facts.stack.members.known().into_iter().flatten().map(|name| member(root, name)).collect(),

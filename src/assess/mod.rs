@@ -11,12 +11,14 @@ use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
 use crate::machine::block::devices;
 use crate::machine::block::stack::DEEPEST;
+use crate::machine::clock;
 use crate::machine::port::Port;
 use crate::machine::Roots;
 use crate::policy::Policy;
 use crate::store::intents::{self, Intents, Phase};
 use crate::store::measurements;
 use crate::store::model_entries;
+use crate::units::utc_seconds;
 use crate::verdict::context::{Context, CutOff, ModelEntry};
 use crate::verdict::member::{self, MemberView};
 use crate::verdict::{decide, Verdict};
@@ -163,12 +165,18 @@ impl Look<'_> {
             unusable: unusable.clone(),
             set_by_admin: tunables::foreign(self.roots, &facts),
             model: (self.model)(&facts, level),
+            age: measurement.as_ref().filter(|_| self.roots.is_live()).and_then(|m| age(&m.at)),
             hazard: None,
         };
         let verdict = decide(&facts, &members, measurement.as_ref(), &policy, &context);
         let (rotating, unmaps) = (member::rotating(&facts, &members), member::unmaps(&facts, &members));
         Rc::new(Decided { facts, policy, verdict, rotating, unmaps, unusable: unusable.is_some() })
     }
+}
+
+/// How many seconds ago a time was; `None` for one to come, and for what is no time.
+fn age(at: &str) -> Option<u64> {
+    utc_seconds(&clock::now_utc())?.checked_sub(utc_seconds(at)?)
 }
 
 /// What an intent of another boot, not cleared up yet, says; or why it cannot be known whether there is one.
@@ -183,7 +191,7 @@ fn interrupted(roots: &Roots, facts: &Facts) -> Option<CutOff> {
             return Some(CutOff { text, while_zeroing: true });
         }
     };
-    let now = crate::machine::clock::boot_id(&roots.system);
+    let now = clock::boot_id(&roots.system);
     (word.boot_id != now).then(|| CutOff {
         text: format!("the test of {} was cut off; run `zerocap recover`", word.at),
         // Each segment is named before it is zeroed: where none is, no zeroing was in flight.

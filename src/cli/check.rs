@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::jobs::check::{self, Answer, Request, Requirement};
 use crate::jobs::Roots;
 use crate::output::{detail, path_answer};
+use crate::units::parse_duration;
 use std::io::Write;
 use verdict_format::answers::json;
 
@@ -34,26 +35,11 @@ pub struct Check {
     pub(super) json: bool,
 }
 
-/// Seconds of a duration: a number and `s`, `m`, `h`, `d` or `w`.
-fn duration(text: &str) -> Option<u64> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let scale = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 3600,
-        "d" => 86_400,
-        "w" => 7 * 86_400,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(scale)
-}
-
 impl Check {
     /// Runs the verb.
     pub fn run(&self, roots: &Roots) -> Result<u8> {
         let max_age = self.max_age.as_deref().map(|text| {
-            duration(text).ok_or_else(|| {
+            parse_duration(text).ok_or_else(|| {
                 Error::Usage("--max-age: not a duration; a number with s, m, h, d or w, like 30d".to_owned())
             })
         });
@@ -70,20 +56,5 @@ impl Check {
             checked.unmet.iter().for_each(|r| remark(&format!("not met: {r}")));
         }
         Ok(checked.code)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::duration;
-
-    #[test]
-    fn durations() {
-        assert_eq!(duration("90s"), Some(90));
-        assert_eq!(duration("30d"), Some(2_592_000));
-        assert_eq!(duration("2w"), Some(1_209_600));
-        for bad in ["", "90", "d", "1y", "1.5d", "-1d", "1 d", "99999999999999999999w"] {
-            assert_eq!(duration(bad), None, "{bad}");
-        }
     }
 }

@@ -97,6 +97,8 @@ pub enum Kind {
     Bcache,
     /// null_blk.
     NullBlk,
+    /// A volume of a ZFS pool.
+    Zvol,
     /// Anything else.
     Other,
 }
@@ -123,6 +125,7 @@ impl Kind {
             ("rbd", Kind::Rbd),
             ("ram", Kind::Ram),
             ("md", Kind::Md),
+            ("zd", Kind::Zvol),
             ("sd", Kind::Scsi),
             ("vd", Kind::Virtio),
         ];
@@ -150,6 +153,7 @@ impl Kind {
             Kind::Dasd => "dasd",
             Kind::Bcache => "bcache",
             Kind::NullBlk => "null",
+            Kind::Zvol => "zvol",
             Kind::Other => "other",
         }
     }
@@ -180,6 +184,7 @@ mod tests {
             ("nvme0n1", Kind::Nvme),
             ("nbd3", Kind::Nbd),
             ("nullb0", Kind::NullBlk),
+            ("zd16", Kind::Zvol),
             ("sda", Kind::Scsi),
             ("dm-12", Kind::Dm),
             ("md127", Kind::Md),

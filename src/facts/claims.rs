@@ -34,6 +34,15 @@ impl Facts {
         Some(format!("it is reached by {words}: other machines may use it too"))
     }
 
+    /// How much of the device is allocated, in bytes, where it keeps account of that: NUSE of a namespace that is thin, or whose
+    /// NUSE is below its capacity (elsewhere NUSE is the size, whatever is allocated).
+    pub fn allocated_bytes(&self) -> Option<u64> {
+        let n = self.nvme()?;
+        let (used, capacity) = (n.nuse.get()?, n.ncap.get()?);
+        let counts = used < capacity || n.is_thin().is(true) && used == capacity;
+        used.checked_mul(self.block_bytes().get()?).filter(|_| counts)
+    }
+
     /// Whether the kernel has no hardware unmap limit (before 6.17); a limit that could not be read is not missing.
     pub fn lacks_unmap_limit(&self) -> bool {
         matches!(self.queue.unmap_hw.why(), Some(Why::Absent))

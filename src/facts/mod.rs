@@ -5,6 +5,7 @@
 //! and JSON.
 
 pub mod ata;
+pub mod backend;
 pub mod backing;
 pub mod bus;
 pub mod claims;

@@ -98,6 +98,7 @@ fn never(kind: Kind) -> Option<&'static str> {
         Kind::Rbd => "rbd was mapped without trim",
         Kind::Ublk => "the server gives no max_write_zeroes_sectors",
         Kind::Drbd => "the peer does not agree to it",
+        Kind::Zvol => "the zvol driver of this ZFS has no such request",
         Kind::Dasd => "only FBA disks with the discard feature have it",
         _ => return None,
     })
@@ -129,6 +130,7 @@ fn meaning(kind: Kind, limit: u64) -> Option<&'static str> {
         Kind::Zram => "frees memory, without any command",
         Kind::Ublk => "the server's own figure",
         Kind::Drbd => "the peer agreed to it, whatever the backing disk has",
+        Kind::Zvol => "the pool frees the blocks, and keeps them where a snapshot has them",
         Kind::Dasd => "an FBA disk with the discard feature: the same limit as for discard",
         Kind::Nvme if limit == UINT_MAX_SECTORS => "no limit: sent as Dataset Management (the quirk deallocate_zeroes)",
         Kind::Nvme => "WZSL where it is given, else the transfer limit of the controller",
@@ -171,7 +173,7 @@ mod tests {
     fn every_kind_has_words_for_no_limit() {
         for name in [
             "vda", "xvda", "ram0", "nullb0", "pmem0", "bcache0", "mmcblk0", "zram0", "loop0", "nbd0", "rbd0", "ublkb0",
-            "drbd0", "dasda",
+            "drbd0", "dasda", "zd0",
         ] {
             let said = note(&with(name, &[("queue/write_zeroes_max_bytes", "0")]));
             assert!(!said.is_empty() && !said.starts_with("nothing"), "{name}: {said}");

@@ -202,7 +202,8 @@ pub fn models(roots: &Roots, typed: &[String], remark: &mut dyn FnMut(&str)) -> 
     let mut samples = Vec::new();
     for device in devices {
         let d: Device = device;
-        let document = assess::look_at(roots, roots.port().as_mut(), &d, Depth::Claims, remark).document;
+        let picture = assess::look_at(roots, roots.port().as_mut(), &d, Depth::Claims, remark);
+        let (document, backend) = (picture.document, picture.facts.changeable_backend());
         let (Some(Basis::Measured), Some(measured)) = (document.basis, document.measured) else {
             if !typed.is_empty() {
                 remark(&format!("{}: its class does not rest on a test of it; measure it first", d.node()));
@@ -214,6 +215,8 @@ pub fn models(roots: &Roots, typed: &[String], remark: &mut dyn FnMut(&str)) -> 
         samples.push(Sample {
             device: d.name.clone(),
             model: (text("ID_MODEL"), text("ID_REVISION")),
+            backend,
+            identity: document.device.identity.clone(),
             class: document.class,
             speedup: document.speedup.map(|s| s.median),
             kernel: measured.kernel,

@@ -14,6 +14,7 @@
 //! measure        = "never"         # or "auto": by a unit, once, where `scratch` says
 //! scratch        = "label"         # as WHERE of zerocap measure
 //! fast_ratio     = 2.0             # from this speedup on zeroing is fast
+//! max_age        = "30d"           # from this age on a measurement is stale
 //! knob_off_below = 1.0             # the kernel's knob goes to 0 where the speedup is surely below this
 //! manage_knob    = true
 //! zeroing_mode   = "writesame"
@@ -27,6 +28,7 @@
 use super::{Measure, Sourced};
 use crate::device::display::escape_str;
 use crate::terms::{Class, Hazard, ZeroingMode};
+use crate::units::parse_duration;
 use std::str::FromStr;
 use std::sync::OnceLock;
 use toml::de::{DeTable, DeValue};
@@ -109,6 +111,8 @@ pub struct Wishes {
     pub manage_knob: Option<Sourced<bool>>,
     /// The `zeroing_mode` that a SCSI disk is to have.
     pub zeroing_mode: Option<Sourced<ZeroingMode>>,
+    /// The age from which on a measurement is stale, in seconds.
+    pub max_age: Option<Sourced<u64>>,
 }
 
 /// One rule.
@@ -232,6 +236,11 @@ fn set(rule: &mut Rule, key: &str, value: &DeValue<'_>, at: &str) -> Result<(), 
             wishes.manage_knob = sourced(at, on);
         }
         "zeroing_mode" => wishes.zeroing_mode = sourced(at, word::<ZeroingMode>(key, value, ZeroingMode::ALL)?),
+        "max_age" => {
+            let age = value.as_str().and_then(parse_duration);
+            let age = age.ok_or("max_age must be a number with s, m, h, d or w in quotes, like \"30d\"")?;
+            wishes.max_age = sourced(at, age);
+        }
         "why" => rule.why = Some(text_of(key, value)?),
         _ => return Err(format!("unknown key {}", escape_str(key))),
     }

@@ -154,6 +154,7 @@ fn apply(rule: &Rule, policy: &mut Policy, applied: &mut Vec<Applied>) {
     wish("fast_ratio", put(&wishes.fast_ratio, &mut policy.fast_ratio));
     wish("knob_off_below", put(&wishes.knob_off_below, &mut policy.knob_off_below));
     wish("zeroing_mode", take(&wishes.zeroing_mode, &mut policy.zeroing_mode, |v| v.to_string()));
+    wish("max_age", take(&wishes.max_age, &mut policy.max_age, |v| format!("{v}s")));
     wish("manage_knob", put(&wishes.manage_knob, &mut policy.manage_knob));
 }
 

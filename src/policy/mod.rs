@@ -31,7 +31,13 @@ pub struct Policy {
     pub manage_knob: bool,
     /// The `zeroing_mode` that a SCSI disk is to have.
     pub zeroing_mode: Option<Sourced<ZeroingMode>>,
+    /// From this age on, in seconds, a measurement is stale; where there is no such wish, only that of a device whose backend
+    /// may change is, from [`BACKEND_MAX_AGE`] on.
+    pub max_age: Option<Sourced<u64>>,
 }
+
+/// How long what was measured of a virtual disk, or of a volume of an array, is believed, in seconds: 30 days.
+pub const BACKEND_MAX_AGE: u64 = 30 * 86_400;
 
 impl Default for Policy {
     fn default() -> Self {
@@ -45,6 +51,7 @@ impl Default for Policy {
             knob_off_below: 1.0,
             manage_knob: true,
             zeroing_mode: None,
+            max_age: None,
         }
     }
 }

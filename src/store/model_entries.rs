@@ -49,6 +49,10 @@ pub struct Sample {
     pub device: String,
     /// `ID_MODEL` and `ID_REVISION`, as the rule looks them up.
     pub model: (String, String),
+    /// What stands behind it where that may be exchanged: then it is no property of its model.
+    pub backend: Option<&'static str>,
+    /// What tells it from others of its model; without one it counts for none.
+    pub identity: Option<String>,
     /// Its class.
     pub class: Class,
     /// The median speedup.
@@ -71,11 +75,20 @@ pub fn entries(samples: &[Sample]) -> String {
         let class = devices[0].class;
         if let Some(why) = unfit(model, firmware) {
             text.push_str(&format!("# {shown}: no entry: {why}\n\n"));
+        } else if let Some(what) = devices.iter().find_map(|d| d.backend) {
+            text.push_str(&format!(
+                "# {shown}: no entry: it is {what}: what stands behind it is no property of the model\n\n"
+            ));
         } else if devices.iter().any(|d| d.class != class) {
             text.push_str(&format!("# {shown}: no entry: its devices are of different classes\n\n"));
         } else if !matches!(class, Class::Fast | Class::Slow) {
             text.push_str(&format!(
                 "# {shown}: no entry: {class} is no property of a model; a rule in policy.d can say it\n\n"
+            ));
+        } else if different(&devices) < LEAST_DEVICES {
+            text.push_str(&format!(
+                "# {shown}: no entry: {} of at least {LEAST_DEVICES} devices that can be told apart were measured\n\n",
+                different(&devices)
             ));
         } else {
             let mut kernels: Vec<String> = devices.iter().map(|d| escape_str(&d.kernel)).collect();
@@ -93,6 +106,14 @@ pub fn entries(samples: &[Sample]) -> String {
         }
     }
     text
+}
+
+/// So many devices of a model must agree before it is believed of the model.
+const LEAST_DEVICES: usize = 3;
+
+/// Devices that are known to be different ones.
+fn different(devices: &[&Sample]) -> usize {
+    devices.iter().filter_map(|d| d.identity.as_deref()).collect::<std::collections::BTreeSet<_>>().len()
 }
 
 /// Why a name cannot stand in a match of hwdb: the rule looks up plain names only, and a match is a pattern.
@@ -113,7 +134,9 @@ mod tests {
 
     fn sample(model: &str, class: Class, speedup: f64) -> Sample {
         let model = (model.to_owned(), "1.0".to_owned());
-        Sample { device: "sdx".to_owned(), model, class, speedup: Some(speedup), kernel: "7.3.4".to_owned() }
+        let identity = Some(format!("naa.{speedup}"));
+        let kernel = "7.3.4".to_owned();
+        Sample { device: "sdx".to_owned(), model, backend: None, identity, class, speedup: Some(speedup), kernel }
     }
 
     #[test]
@@ -121,9 +144,15 @@ mod tests {
         let text = entries(&[
             sample("Disk A", Class::Fast, 3.0),
             sample("Disk A", Class::Fast, 5.0),
+            sample("Disk A", Class::Fast, 6.0),
             sample("Disk B", Class::Fast, 3.0),
             sample("Disk B", Class::Slow, 1.0),
             sample("Disk C", Class::Broken, 1.0),
+            // Twice the same, by its identity.
+            sample("Disk D", Class::Fast, 3.0),
+            sample("Disk D", Class::Fast, 4.0),
+            sample("Disk D", Class::Fast, 4.0),
+            Sample { backend: Some("a virtual disk"), ..sample("QEMU", Class::Fast, 3.0) },
             sample("", Class::Fast, 1.0),
             sample("Disk*\n ZEROCAP_MODEL_CLASS=fast", Class::Fast, 1.0),
         ]);
@@ -133,12 +162,14 @@ mod tests {
             [
                 "zerocap:model:Disk A:fw:1.0:",
                 " ZEROCAP_MODEL_CLASS=fast",
-                " ZEROCAP_MODEL_DEVICES=2",
+                " ZEROCAP_MODEL_DEVICES=3",
                 " ZEROCAP_MODEL_SPEEDUP=5.00"
             ]
         );
         assert!(text.contains("Disk B firmware 1.0: no entry: its devices are of different classes"), "{text}");
         assert!(text.contains("Disk C firmware 1.0: no entry: broken"), "{text}");
+        assert!(text.contains("Disk D firmware 1.0: no entry: 2 of at least 3 devices"), "{text}");
+        assert!(text.contains("QEMU firmware 1.0: no entry: it is a virtual disk"), "{text}");
         assert!(text.contains("# sdx: no entry: udev gives it no ID_MODEL"), "{text}");
         assert!(text.contains("Disk*\\x0a"), "{text}");
     }

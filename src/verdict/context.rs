@@ -1,9 +1,10 @@
 //! What the rules and the decision look at: one device's facts, its members, the kept measurement, the policy. Forms and
 //! small questions over them only.
 
+use crate::device::display::escape_str;
 use crate::facts::nvme::Role;
 use crate::facts::Facts;
-use crate::policy::Policy;
+use crate::policy::{Policy, BACKEND_MAX_AGE};
 use crate::terms::Class;
 use crate::verdict::fingerprint;
 use crate::verdict::measurement::{Measurement, Overwrite, RecordedHazard};
@@ -22,6 +23,8 @@ pub struct Context {
     pub interrupted: Option<CutOff>,
     /// Why the kept file cannot be used, where there is one that cannot: it may have held a hazard.
     pub unusable: Option<String>,
+    /// How old the kept measurement is, in seconds; `None` where no clock is asked (a recorded machine), or it cannot be told.
+    pub age: Option<u64>,
     /// Tunables that hold a value of somebody else, a text each.
     pub set_by_admin: Vec<String>,
 }
@@ -84,7 +87,7 @@ impl<'a> Ctx<'a> {
         context: &'a Context,
     ) -> Self {
         let kept = match measurement {
-            Some(m) if !shared(facts, context) => match fingerprint::changes(m, facts) {
+            Some(m) if !shared(facts, context) => match changes(m, facts, policy, context) {
                 changed if m.is_without_test() => match changed.is_empty() {
                     true => Kept::Beside(m),
                     false => Kept::None,
@@ -149,4 +152,30 @@ impl<'a> Ctx<'a> {
 fn shared(facts: &Facts, context: &Context) -> bool {
     let is_path = facts.nvme().is_some_and(|n| n.role == Role::Path) || facts.stack.is_path.is(true);
     context.shared && !is_path
+}
+
+/// What speaks against a kept measurement: what of its fingerprint changed, and its age.
+fn changes(m: &Measurement, facts: &Facts, policy: &Policy, context: &Context) -> Vec<String> {
+    let mut changed = fingerprint::changes(m, facts);
+    let backend = facts.changeable_backend().filter(|_| policy.max_age.is_none());
+    let most = policy.max_age.as_ref().map(|wish| wish.value).or(backend.map(|_| BACKEND_MAX_AGE));
+    if let Some((age, most)) = context.age.zip(most).filter(|(age, most)| age > most) {
+        let why = match (&policy.max_age, backend) {
+            (Some(wish), _) => format!("max_age of {}", escape_str(&wish.from)),
+            (None, what) => format!("it is {}, whose backend may have changed since", what.unwrap_or_default()),
+        };
+        changed.push(format!("it is {} days old, and {} is the most ({why})", age / DAY, days(most)));
+    }
+    changed
+}
+
+/// Seconds of a day.
+const DAY: u64 = 86_400;
+
+fn days(seconds: u64) -> String {
+    if seconds % DAY == 0 {
+        format!("{} days", seconds / DAY)
+    } else {
+        format!("{seconds} s")
+    }
 }

@@ -141,19 +141,24 @@ fn measured(c: &Ctx<'_>) -> Option<Answer> {
             let mode = m.zeroing_mode.as_deref().map_or_else(String::new, |mode| {
                 format!(", in zeroing_mode {}", crate::device::display::escape_str(mode))
             });
-            Answer::new(class, Some(Basis::Measured), format!("measured{times}{mode}"))
+            let of = c
+                .facts
+                .changeable_backend()
+                .map_or_else(String::new, |what| format!(", of {what}, whose backend may change"));
+            Answer::new(class, Some(Basis::Measured), format!("measured{times}{mode}{of}"))
         }
     };
     Some(answer.with(Some(m)))
 }
 
 /// The class of a measurement's numbers under a policy's threshold. For another threshold than the test decided against,
-/// the interval has to lie on one side of it.
+/// the interval has to lie on one side of it, and for `fast` the long stretch above it too, where there was one.
 pub fn class_of_numbers(m: &Measurement, fast_ratio: f64) -> Class {
+    let sustained = m.sustained.is_none_or(|s| s.speedup.is_some_and(|speedup| speedup >= fast_ratio));
     let usual = (fast_ratio - m.fast_ratio).abs() < f64::EPSILON;
     match (m.class, m.speedup) {
         (Class::Fast | Class::Slow, Some(s)) if !usual => match (s.low, s.high) {
-            (Some(low), _) if low >= fast_ratio => Class::Fast,
+            (Some(low), _) if low >= fast_ratio && sustained => Class::Fast,
             (_, Some(high)) if high < fast_ratio => Class::Slow,
             _ => Class::Unknown,
         },

@@ -28,6 +28,11 @@ fn another_threshold_that_the_interval_touches() {
     assert_eq!(class_of_numbers(&m, 2.5), Class::Fast, "as fast as asked for");
     assert_eq!(class_of_numbers(&m, 3.5), Class::Unknown, "it may be as fast as asked for");
     assert_eq!(class_of_numbers(&m, 3.6), Class::Slow);
+    for (speedup, class) in [(Some(2.5), Class::Fast), (Some(2.4), Class::Unknown), (None, Class::Unknown)] {
+        m.sustained = Some(crate::verdict::measurement::Sustained { bytes: 1, speedup });
+        assert_eq!(class_of_numbers(&m, 2.5), class, "{speedup:?} over the long stretch");
+    }
+    m.sustained = None;
 }
 
 #[test]
@@ -145,4 +150,44 @@ fn only_readings_that_are_claims_and_known_are_claims() {
     let claims = named(&v.claims);
     assert!(claims.iter().any(|c| c == "write_zeroes_unmap_max_hw_bytes"), "{claims:?}");
     assert!(!claims.iter().any(|c| c == "discard_max_bytes" || c == "firmware"), "{claims:?}");
+}
+
+#[test]
+fn what_stands_for_something_else_ages_and_a_rule_says_when() {
+    let limits = [("queue/write_zeroes_max_bytes", "8388608"), ("serial", "x\n")];
+    let (virtual_disk, own) = (with("vda", &limits), disk("8388608"));
+    let of = |facts: &Facts, days: u64, policy: &Policy| {
+        let m = measurement(facts, Class::Fast, 3.0);
+        let context = Context { age: Some(days * 86_400), ..Context::default() };
+        decide(facts, &[], Some(&m), policy, &context)
+    };
+    let free = Policy::default();
+    let young = of(&virtual_disk, 30, &free);
+    assert_eq!(young.class, Class::Fast);
+    assert!(young.reason.ends_with("of a virtual disk, whose backend may change"), "{}", young.reason);
+    let old = of(&virtual_disk, 31, &free);
+    assert_eq!(old.class, Class::Unknown);
+    let stale = old.findings.iter().find(|f| f.code == FindingCode::MeasurementStale).unwrap();
+    assert!(stale.text.contains("31 days old") && stale.text.contains("a virtual disk"), "{}", stale.text);
+    assert_eq!(of(&own, 4000, &free).class, Class::Fast, "a medium of its own does not age");
+    let rule = |value| Policy { max_age: Some(Sourced { value, from: "10.toml:2".to_owned() }), ..Policy::default() };
+    assert_eq!(of(&own, 11, &rule(10 * 86_400)).class, Class::Unknown);
+    assert_eq!(of(&virtual_disk, 31, &rule(90 * 86_400)).class, Class::Fast);
+}
+
+#[test]
+fn a_test_that_did_not_decide_hides_no_better_answer() {
+    let now = disk("8388608");
+    let mut open = measurement(&now, Class::Unknown, 1.9);
+    open.inconclusive = Some("the budget of time is spent".to_owned());
+    open.bytes_written = 1 << 28;
+    let model = ModelEntry { class: Class::Slow, from: "hwdb".to_owned() };
+    let entry = Context { model: Some(model), ..Context::default() };
+    let v = decide(&now, &[], Some(&open), &Policy::default(), &entry);
+    assert_eq!((v.class, v.basis, v.tested), (Class::Slow, Some(Basis::Model), true));
+    assert_eq!(v.measurement, None, "its figures are no figures of the answer");
+    let alone = decide(&now, &[], Some(&open), &Policy::default(), &Context::default());
+    assert_eq!((alone.class, alone.basis), (Class::Unknown, None));
+    assert_eq!(alone.reason, "measured, not conclusive: the budget of time is spent");
+    assert!(alone.measurement.is_some());
 }

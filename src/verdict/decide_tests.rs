@@ -212,23 +212,6 @@ fn what_is_kept_without_a_test_is_no_measurement() {
 }
 
 #[test]
-fn a_test_that_did_not_decide_hides_no_better_answer() {
-    let now = disk("8388608");
-    let mut open = measurement(&now, Class::Unknown, 1.9);
-    open.inconclusive = Some("the budget of time is spent".to_owned());
-    open.bytes_written = 1 << 28;
-    let model = ModelEntry { class: Class::Slow, from: "hwdb".to_owned() };
-    let entry = Context { model: Some(model), ..Context::default() };
-    let v = decide(&now, &[], Some(&open), &Policy::default(), &entry);
-    assert_eq!((v.class, v.basis, v.tested), (Class::Slow, Some(Basis::Model), true));
-    assert_eq!(v.measurement, None, "its figures are no figures of the answer");
-    let alone = decide(&now, &[], Some(&open), &Policy::default(), &Context::default());
-    assert_eq!((alone.class, alone.basis), (Class::Unknown, None));
-    assert_eq!(alone.reason, "measured, not conclusive: the budget of time is spent");
-    assert!(alone.measurement.is_some());
-}
-
-#[test]
 fn another_threshold_asks_the_interval() {
     let now = disk("8388608");
     let policy = |fast_ratio| Policy { fast_ratio, ..Policy::default() };

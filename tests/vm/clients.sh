@@ -10,7 +10,7 @@ clients_measure() {
     local kind code want
     for kind in $KINDS; do
         DISK[$kind]=$(disk "$kind")
-        [ "$kind" = none ] || zerocap measure "/dev/${DISK[$kind]}" --scratch 8MiB+8MiB --max-bytes 64MiB --journal /host/journal --data-ok >/tmp/measured 2>&1 ||
+        [ "$kind" = none ] || zerocap measure "/dev/${DISK[$kind]}" --scratch 8MiB+8MiB --max-bytes 192MiB --journal /host/journal --data-ok >/tmp/measured 2>&1 ||
             [ "$kind" = liar ] || { cat /tmp/measured; fail "measure $kind"; }
         code=0
         zerocap check "/dev/${DISK[$kind]}" >/tmp/said 2>&1 || code=$?

@@ -10,7 +10,9 @@
 //!
 //! Zeroing is faster than `r` times where `gain - r (cost + excess)` is above three standard errors; `excess` is what the
 //! worst zeroing call took beyond the median one, so that the stall that was just missed would not have turned the answer.
-//! It is not where `gain - r cost` is below minus three standard errors; else that is open. Totals decide, no median: what
+//! It is not where `gain - r cost` is below minus three standard errors; else that is open. Where D1 and D2 differ, what is seen
+//! of the cost may as well be the device's own change, so that only "faster" can be said, and only where it holds against the
+//! faster of the two, with the gain scaled to it, and R did not become faster still. Totals decide, no median: what
 //! a caller pays is the total. Standard errors are those of the single calls' times: the variance of a sum of n calls is n
 //! times that of one.
 //!
@@ -177,7 +179,7 @@ impl Sustained {
     /// Whether zeroing is faster than so many times, over the whole stretch.
     pub fn answer(&self, threshold: f64) -> Answer {
         if self.drifted() {
-            return Answer::NotStationary;
+            return self.answer_of_a_changing_device(threshold);
         }
         let inside = self.owed() <= self.z.zeroes.total();
         let error = CLEAR * self.error(threshold, inside);
@@ -188,6 +190,19 @@ impl Sustained {
             Answer::Faster
         } else {
             Answer::Open
+        }
+    }
+
+    fn answer_of_a_changing_device(&self, threshold: f64) -> Answer {
+        let plain = self.d1.total().min(self.d2.total());
+        let still_faster = self.r.total() < (1.0 - DRIFT) * self.d2.total();
+        let gain = self.w.zeroes.total() * (plain / self.w.data.total().max(1.0)).min(1.0);
+        let cost = (self.z.total() + self.r.total() - 2.0 * plain).max(self.z.zeroes.total());
+        let sure = gain - threshold * (cost + self.z.zeroes.excess()) > CLEAR * self.error(threshold, false);
+        if sure && !still_faster && !self.owes() {
+            Answer::Faster
+        } else {
+            Answer::NotStationary
         }
     }
 
@@ -255,6 +270,18 @@ mod tests {
         let mut drifted = of(1_000_000, 1_000_000, 100_000, 1_000_000);
         drifted.d1.data.0.iter_mut().for_each(|t| *t /= 10);
         assert_eq!(drifted.answer(2.0), Answer::NotStationary);
+        // Against the faster of the two it is fast all the same.
+        let mut slower = of(1_000_000, 1_000_000, 50_000, 1_000_000);
+        slower.d1.data.0.iter_mut().for_each(|t| *t = *t * 12 / 10);
+        assert!(slower.drifted());
+        assert_eq!(slower.answer(2.0), Answer::Faster);
+        // A device that became faster still may owe what nobody sees.
+        slower.r.data.0.iter_mut().for_each(|t| *t /= 2);
+        assert_eq!(slower.answer(2.0), Answer::NotStationary);
+        // Of one that changes nobody can say that zeroing is slow.
+        let mut slow = of(1_000_000, 1_000_000, 1_000_000, 1_000_000);
+        slow.d2.data.0.iter_mut().for_each(|t| *t = *t * 12 / 10);
+        assert_eq!(slow.answer(2.0), Answer::NotStationary);
     }
 
     #[test]

@@ -58,6 +58,8 @@ fn a_bad_rule_leaves_the_others() {
         ("model = 7", "model must be a text"),
         ("fast_ratio = \"2\"", "fast_ratio must be a number"),
         ("fast_ratio = -1.0", "fast_ratio must be a number"),
+        ("max_age = 30", "max_age must be a number with"),
+        ("max_age = \"a month\"", "max_age must be a number with"),
         ("fast_ratio = nan", "fast_ratio must be a number"),
         ("fast_ratio = inf", "fast_ratio must be a number"),
         ("manage_knob = \"yes\"", "manage_knob must be true or false"),

@@ -66,7 +66,7 @@ fn the_last_rule_wins_key_by_key() {
         "[[rule]]\nclass = 'slow'\nfast_ratio = 3\nmeasure = 'never'\nwhy = 'first'\n\
          [[rule]]\nmodel = 'Other'\nclass = 'none'\n\
          [[rule]]\nkind = 'nvme'\nclass = 'fast'\naccept = 'no-answer'\nmanage_knob = false\nhazard = 'zeroing-error'\n\
-         scratch = 'gap'\nknob_off_below = 0.5\nzeroing_mode = 'writesame'\n",
+         scratch = 'gap'\nknob_off_below = 0.5\nzeroing_mode = 'writesame'\nmax_age = '90d'\n",
     );
     let (policy, applied, problems) = resolve(&all, &DISK);
     let at = |n: u32| format!("f:{n}");
@@ -80,13 +80,14 @@ fn the_last_rule_wins_key_by_key() {
         knob_off_below: 0.5,
         manage_knob: false,
         zeroing_mode: Some(Sourced { value: ZeroingMode::Writesame, from: at(17) }),
+        max_age: Some(Sourced { value: 7_776_000, from: at(18) }),
     };
     assert_eq!((policy, problems), (wanted, vec![]));
     assert_eq!(applied.iter().filter(|a| a.key == "class").count(), 1);
     let find = |key| applied.iter().find(|a| a.key == key).unwrap();
     assert_eq!((find("class").value.as_str(), find("class").from.as_str()), ("fast", "f:11"));
     assert_eq!((find("measure").value.as_str(), find("measure").why.as_deref()), ("never", Some("first")));
-    assert_eq!((applied.len(), find("fast_ratio").value.as_str()), (9, "3"));
+    assert_eq!((applied.len(), find("fast_ratio").value.as_str()), (10, "3"));
     assert_eq!(resolve(&[], &DISK), (Policy::default(), vec![], vec![]));
 }
 

@@ -4,7 +4,7 @@
 # vm: -n half:64M:zero=half -n brk:64M:eio_after=8M -n hang:64M:hang_after=9
 . "${0%/*}/../lib.sh"
 install_rules
-J="--journal /host/journal --data-ok --max-bytes 512MiB"
+J="--journal /host/journal --data-ok --max-bytes 192MiB"
 
 # scsi_debug with a misaligned unmap granularity: success, and nothing zeroed
 sd=$(sdebug lbpws=1 unmap_granularity=2048 unmap_alignment=7)

@@ -56,7 +56,7 @@ agree() {
 }
 start
 fast=/dev/$(disk fast) slow=/dev/$(disk slow) lie=/dev/$(disk lie) other=/dev/$(disk other) none=/dev/$(disk none)
-measure() { zerocap measure "$1" --scratch "${2-8MiB+8MiB}" --max-bytes 512MiB --journal /host/journal --data-ok >/tmp/measure.out 2>&1 || { note "not measured: $1"; sed 's/^/      /' /tmp/measure.out; }; settle; }
+measure() { zerocap measure "$1" --scratch "${2-8MiB+8MiB}" --max-bytes 256MiB --journal /host/journal --data-ok >/tmp/measure.out 2>&1 || { note "not measured: $1"; sed 's/^/      /' /tmp/measure.out; }; settle; }
 pin() { zerocap policy pin "$@" --why test >/dev/null; settle; }
 part() { printf 'label: gpt\nsize=8MiB\nsize=8MiB\nsize=80MiB\n' | sfdisk -q --wipe always "$1"; wait_for 10 test -b "${1}3"; settle "${1#/dev/}1" "${1#/dev/}2" "${1#/dev/}3"; }
 

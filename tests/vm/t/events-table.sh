@@ -71,7 +71,7 @@ if [ "$1" = restart ]; then
 fi
 
 # --- what is wanted: the knob off on all three, and a mode that is not the kernel's on the SCSI disk ---
-check_exit 0 "a kept measurement" zerocap measure "/dev/$sd" --scratch 16MiB+16MiB --journal /host/journal --max-bytes 64MiB --thin-ok --data-ok
+check_exit 0 "a kept measurement" zerocap measure "/dev/$sd" --scratch 16MiB+16MiB --journal /host/journal --max-bytes 192MiB --thin-ok --data-ok
 settle
 python3 - /etc/zerocap/devices/*.json <<'PY'
 import hashlib, json, sys

@@ -14,7 +14,7 @@ blkid -p "/dev/\$state" >/dev/null || mkfs.ext4 -q "/dev/\$state"
 mkdir -p /state /etc/zerocap /var/lib/zerocap; mount "/dev/\$state" /state || exit 9
 mkdir -p /state/etc /state/var
 mount --bind /state/etc /etc/zerocap; mount --bind /state/var /var/lib/zerocap
-begin() { zerocap measure "/dev/\$d" --scratch 16MiB+16MiB --data-ok --max-bytes 512MiB >/dev/null 2>/tmp/err & pid=\$!; }
+begin() { zerocap measure "/dev/\$d" --scratch 16MiB+16MiB --data-ok --max-bytes 128MiB >/dev/null 2>/tmp/err & pid=\$!; }
 put_back() {
     zerocap recover || { echo "recover failed"; return; }
     [ "\$(sum \$d)" = "\$(cat /persist/sum)" ] && echo "as before" || echo "CONTENT LOST"

@@ -6,7 +6,7 @@
 # takes: 70
 . "${0%/*}/../lib.sh"
 install_rules
-J="--journal /host/journal --data-ok --max-bytes 512MiB"
+J="--journal /host/journal --data-ok --max-bytes 256MiB"
 
 fast=$(disk fast) slow=$(disk slow) slower=$(disk slower) twin=$(disk twin)
 for d in $fast $slow $slower; do fill "$d"; done

@@ -16,10 +16,10 @@ cat >"$VM_TMP/first" <<SH
 $common
 fill \$d; fill \$c
 sum \$d >/persist/sum.d; sum \$c >/persist/sum.c
-zerocap measure /dev/\$d --scratch 16MiB+16MiB --journal /persist/journal --data-ok --max-bytes 512MiB >/dev/null || exit 1
+zerocap measure /dev/\$d --scratch 16MiB+16MiB --journal /persist/journal --data-ok --max-bytes 128MiB >/dev/null || exit 1
 settle; cut -d/ -f1 <<<"\$(prop \$d ZEROCAP_CLASS)/"
 from=\$(written \$c)
-zerocap measure /dev/\$c --scratch 16MiB+16MiB --journal /persist/journal --data-ok --max-bytes 512MiB >/dev/null 2>&1 &
+zerocap measure /dev/\$c --scratch 16MiB+16MiB --journal /persist/journal --data-ok --max-bytes 128MiB >/dev/null 2>&1 &
 wait_written \$c \$from 24
 # The power goes: no sync, no unmount.
 echo o >/proc/sysrq-trigger; sleep 30

@@ -5,7 +5,7 @@
 # takes: 80
 . "${0%/*}/../lib.sh"
 install_rules
-J="--journal /host/journal --data-ok --max-bytes 512MiB"
+J="--journal /host/journal --data-ok --max-bytes 128MiB"
 one=$(disk one) two=$(disk two)
 fill "$one"
 before=$(sum "$one")

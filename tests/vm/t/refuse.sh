@@ -5,7 +5,7 @@
 # vm: -n one:64M:write_ms_per_mib=15 -n gone:64M:write_ms_per_mib=30
 # takes: 60
 . "${0%/*}/../lib.sh"
-J="--journal /host/journal --data-ok --max-bytes 512MiB"
+J="--journal /host/journal --data-ok --max-bytes 128MiB"
 one=$(disk one) gone=$(disk gone)
 
 # refuse CODE TEXT PART ARGS... : measure refuses, with one line that holds PART

@@ -43,12 +43,12 @@ check_eq "$(prop "${lie}1" ZEROCAP_OFFSET_SECTORS)" "$(cat "/sys/class/block/${l
 check_eq "$(prop "$lie" ZEROCAP_OFFSET_SECTORS)" "" "a disk does not"
 
 # --- it lied ---
-check_exit 0 "the lying disk is measured" zerocap measure "/dev/$lie" --scratch "/dev/${lie}2" --max-bytes 512MiB --journal /host/journal --data-ok
+check_exit 0 "the lying disk is measured" zerocap measure "/dev/$lie" --scratch "/dev/${lie}2" --max-bytes 256MiB --journal /host/journal --data-ok
 all broken 6 "a test found it broken" "$lie" "${lie}1" "${lie}2" "$low" "$high"
 check_eq "$(published "$lie" zeroes_verified)" False "and what it zeroed was not zero"
 
 # --- measured well, then pinned broken ---
-check_exit 0 "the good disk is measured" zerocap measure "/dev/$good" --scratch "/dev/${good}2" --max-bytes 512MiB --journal /host/journal --data-ok
+check_exit 0 "the good disk is measured" zerocap measure "/dev/$good" --scratch "/dev/${good}2" --max-bytes 256MiB --journal /host/journal --data-ok
 top=$(linear top "/dev/${good}1")
 all fast 0 "measured fast" "$good" "${good}1" "$top"
 for name in "$good" "${good}1" "$top"; do

@@ -18,7 +18,7 @@ note "map before: $mapped"
 check_exit 1 "a thin device is refused" zerocap measure "/dev/$sd" --scratch 24MiB+16MiB $J
 check_has "$ERR" "--thin-ok" "and the option is named"
 check_eq "$(map)" "$mapped" "nothing is mapped by a refusal"
-check_exit 0 "measured over mapped and unmapped blocks" zerocap measure "/dev/$sd" --scratch 24MiB+16MiB $J --max-bytes 512MiB --thin-ok --json
+check_exit 0 "measured over mapped and unmapped blocks" zerocap measure "/dev/$sd" --scratch 24MiB+16MiB $J --max-bytes 192MiB --thin-ok --json
 timed check_eq "$(json 'd["class"]' <<<"$OUT")" fast "fast"
 check_not "$(json 'd["findings"]' <<<"$OUT")" allocation-changed "no allocation has changed"
 check_eq "$(sum "$sd")" "$before" "the whole device is as before"
@@ -27,7 +27,7 @@ check_eq "$(map)" "$mapped" "and so is its provisioning map"
 # --- zeroes that were mapped are punched, and that is said ---
 dd if=/dev/zero of="/dev/$sd" bs=1M seek=8 count=4 oflag=direct status=none; settle
 before=$(sum "$sd") mapped=$(map)
-check_exit 0 "measured over mapped zeroes" zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J --max-bytes 512MiB --thin-ok --json
+check_exit 0 "measured over mapped zeroes" zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J --max-bytes 192MiB --thin-ok --json
 check_has "$(json 'd["findings"]' <<<"$OUT")" allocation-changed "what became unmapped is a finding"
 check_has "$OUT" "of the tested range were mapped before the test in 1 pieces" "with figures"
 check_eq "$(sum "$sd")" "$before" "the content is as before"
@@ -67,7 +67,7 @@ inject=/sys/kernel/debug/scsi_debug/$(basename "$(readlink -f "/sys/block/$sd/de
 dd if=/dev/urandom of="/dev/$sd" bs=1M count=32 oflag=direct status=none; settle
 before=$(sum "$sd")
 echo "2 -1000 0x93 0 0 0x2 7 0x27 7" >"$inject"
-check_exit 1 "no space while zeroing" zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J --max-bytes 512MiB --thin-ok
+check_exit 1 "no space while zeroing" zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J --max-bytes 192MiB --thin-ok
 check_has "$ERR" "ENOSPC" "is said"
 echo "- 2 0x93" >"$inject"
 check_eq "$(sum "$sd")" "$before" "the content is as before"
@@ -83,7 +83,7 @@ for restore in "" --restore-limits; do
     mode=$(cat "/sys/block/$sd"/device/scsi_disk/*/zeroing_mode)
     # PUNCH_HOLE is WRITE SAME(10) with UNMAP here, ZERO_RANGE is WRITE SAME(16) without: that one is rejected.
     echo "2 -1000 0x93 0 0 0x2 5 0x24 0" >"$inject"
-    check_exit 0 "measured ${restore:-without restoring}" zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J --max-bytes 512MiB --thin-ok --json $restore
+    check_exit 0 "measured ${restore:-without restoring}" zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J --max-bytes 192MiB --thin-ok --json $restore
     check_has "$OUT$ERR" limits-changed-by-test "the change is said"
     check_has "$OUT$ERR" "after zero-range: queue/write_zeroes_max_bytes=0, was $max" "and names the method"
     check_eq "$(python3 -c 'import glob,json; print(json.load(open(sorted(glob.glob("/etc/zerocap/devices/*"), key=__import__("os").path.getmtime)[-1]))["class"])')" fast "the deciding method came first"
@@ -117,7 +117,7 @@ d=$(find_nvmet)
 fill "$d"
 before=$(sum "$d")
 check "the limit says there is an offload" test "$(q "$d" write_zeroes_max_bytes)" -gt 0
-check_exit 0 "measured" zerocap measure "/dev/$d" --scratch 8MiB+16MiB $J --max-bytes 512MiB --shared-ok
+check_exit 0 "measured" zerocap measure "/dev/$d" --scratch 8MiB+16MiB $J --max-bytes 192MiB --shared-ok
 note "$(head -1 <<<"$OUT")"
 check_eq "$(doc "$d" 'd[0]["class"], d[0]["basis"]')" "('none', 'measured')" "none, by measurement"
 check_eq "$(sum "$d")" "$before" "the content is as before"

@@ -5,7 +5,7 @@
 # vm: -m 768
 . "${0%/*}/../lib.sh"
 install_rules
-J="--journal /host/journal --data-ok --max-bytes 512MiB"
+J="--journal /host/journal --data-ok --max-bytes 128MiB"
 
 # --- a threshold of the pool: the command succeeds by the kernel's retry, only its event tells (sense 6/38/07) ---
 sd=$(sdebug lbpws=1)

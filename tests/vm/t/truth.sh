@@ -22,7 +22,7 @@ expect() {
     d=$(disk "$name")
     fill "$d"
     before=$(sum "$d")
-    check_exit 0 "$name: measured" "$@" zerocap measure "/dev/$d" --scratch $range --journal /host/journal --thin-ok --data-ok --max-bytes 512MiB --max-seconds 60
+    check_exit 0 "$name: measured" "$@" zerocap measure "/dev/$d" --scratch $range --journal /host/journal --thin-ok --data-ok --max-bytes 256MiB --max-seconds 60
     got=$(zerocap show "/dev/$d" --json | json 'd[0]["class"]')
     case " $want " in *" $got "*) ok "$name: $got" ;; *) wrong_class; note "want one of: $want" ;; esac
     note "$(head -1 <<<"$OUT") ($((SECONDS - start)) s)"

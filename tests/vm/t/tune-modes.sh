@@ -39,7 +39,7 @@ check_exit 2 "an NVMe disk has no such mode" zerocap measure "/dev/$(disk b)" --
 check_has "$ERR" "no zeroing_mode" "and the message says so"
 check_exit 0 "a dry run names the modes" zerocap measure "/dev/$a" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --tune --dry-run
 check_has "$OUT" "would try zeroing_mode writesame_16_unmap, writesame_10_unmap, writesame," "in the safe order"
-check_exit 0 "measure --tune" zerocap measure "/dev/$a" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 1536MiB --tune --max-seconds 120
+check_exit 0 "measure --tune" zerocap measure "/dev/$a" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 768MiB --tune --max-seconds 120
 note "$(head -1 <<<"$OUT")"; note "$(grep modes <<<"$OUT")"
 timed check_has "$(head -1 <<<"$OUT")" "zeroes fast" "in the best mode it is fast"
 timed check_has "$(head -1 <<<"$OUT")" "in zeroing_mode writesame." "and the first line names the mode"
@@ -60,7 +60,7 @@ check_eq "$(mode "$a")" "$own" "a rescan, of which udev hears nothing, loses it"
 timed check_exit 0 "check still says fast" zerocap check -q "/dev/$a" --require measured
 check_exit 0 "tune apply mends it" zerocap tune apply "/dev/$a"
 timed check_eq "$(mode "$a")" writesame "it is set"
-check_exit 0 "a later test without --tune" zerocap measure "/dev/$a" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 512MiB --max-seconds 60
+check_exit 0 "a later test without --tune" zerocap measure "/dev/$a" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 256MiB --max-seconds 60
 settle
 timed check_eq "$(mode "$a")/$(zerocap check "/dev/$a" >/dev/null; echo $?)" writesame/0 "keeps what is wanted"
 check_exit 0 "tune reset" zerocap tune reset "/dev/$a"
@@ -69,7 +69,7 @@ check_eq "$(mode "$a")" "$own" "puts back what was found"
 # --- a disk whose own mode leaves old data: no other mode makes it safe, since every close leads back to it ---
 b=$(lio 2 "$(disk b)")
 fill "$b"; before=$(sum "$b")
-check_exit 0 "measure --tune on the liar" zerocap measure "/dev/$b" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 1536MiB --tune --max-seconds 90
+check_exit 0 "measure --tune on the liar" zerocap measure "/dev/$b" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 768MiB --tune --max-seconds 90
 check_has "$(head -1 <<<"$OUT")" "must not be trusted" "it is broken"
 doc=$(zerocap show --json "/dev/$b")
 check_eq "$(json '[(m["mode"], m["class"]) for m in d[0]["modes"]]' <<<"$doc")" "[('writesame_16_unmap', 'broken')]" "nothing was tried after it"
@@ -80,7 +80,7 @@ check_eq "$(sum "$b")" "$before" "the whole device holds what it held before"
 sd=$(sdebug lbpu=1 lbpws=1 lbpws10=1)
 fill "$sd"; before=$(sum "$sd")
 settle
-check_exit 0 "measure --tune, three modes" zerocap measure "/dev/$sd" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 1536MiB --tune --max-seconds 90
+check_exit 0 "measure --tune, three modes" zerocap measure "/dev/$sd" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 768MiB --tune --max-seconds 90
 note "$(grep modes <<<"$OUT")"
 check_eq "$(zerocap show --json "/dev/$sd" | json 'len(d[0]["modes"])')" 3 "all were tried"
 check_eq "$(sum "$sd")" "$before" "the whole device holds what it held before"
@@ -91,7 +91,7 @@ mkdir -p /etc/zerocap/policy.d
 printf '[[rule]]\nvendor = "Linux"\nmodel = "scsi_debug"\nzeroing_mode = "writesame"\n' >/etc/zerocap/policy.d/50-site.toml
 udevadm trigger --settle "/sys/block/$sd"
 check_eq "$(mode "$sd")" writesame "the rule sets what the policy wishes"
-check_exit 0 "measured in it" zerocap measure "/dev/$sd" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 512MiB --max-seconds 60
+check_exit 0 "measured in it" zerocap measure "/dev/$sd" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 256MiB --max-seconds 60
 settle; wait_for 10 is_mode "$sd" writesame
 for _ in 1 2; do echo 1 >"/sys/block/$sd/device/rescan"; udevadm trigger --settle "/sys/block/$sd"; done
 timed check_eq "$(mode "$sd")/$(prop "$sd" ZEROCAP_BASIS)" writesame/measured "over rescans and events it is set again, and the measurement holds"

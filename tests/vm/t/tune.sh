@@ -135,7 +135,7 @@ sd=$(sdebug)
 hctl=$(basename "$(readlink -f "/sys/block/$sd/device")")
 mode=/sys/block/$sd/device/scsi_disk/$hctl/zeroing_mode
 check_eq "$(cat "/sys/block/$sd/device/scsi_disk/$hctl/thin_provisioning")/$(cat "$mode")" 0/writesame "LBPME is 0"
-check_exit 0 "a kept measurement" zerocap measure "/dev/$sd" --scratch 16MiB+16MiB --journal /host/journal --data-ok --max-bytes 64MiB
+check_exit 0 "a kept measurement" zerocap measure "/dev/$sd" --scratch 16MiB+16MiB --journal /host/journal --data-ok --max-bytes 192MiB
 settle
 kept=$(echo /etc/zerocap/devices/*.json)
 for best in writesame_16_unmap writesame_10_unmap; do
