@@ -244,3 +244,27 @@ fn a_process_that_opens_the_disk_for_writing_ends_the_test_and_nothing_is_kept()
     let (result, kept) = stand.test(&Rc::new(Mains::default()));
     assert!(result.is_ok() && kept.is_some(), "who only reads is no matter");
 }
+
+/// Whoever comes in the middle of a test is seen when it is over at the latest, before anything is kept.
+#[test]
+fn whoever_opens_the_disk_for_writing_before_the_last_act_ends_the_test() {
+    let steps = Rc::new(Mains::default());
+    stand_of(7, true).test(&steps).0.unwrap();
+    let (mut seen, mut late) = (0, 0);
+    for step in 1..=steps.steps.get() {
+        let mut stand = stand_of(7, true);
+        stand.openers = Some(vec![Opener { pid: 9, command: "database".to_owned(), how: How::Writes }]);
+        stand.opened_at = step;
+        let mains = Rc::new(Mains::default());
+        let (result, kept) = stand.test(&mains);
+        assert!(stand.is_as_before(), "step {step}");
+        if result.is_err() {
+            assert!(kept.is_none(), "step {step}: nothing is kept");
+            seen += 1;
+        } else {
+            assert!(step > mains.changed_at.get(), "step {step}: the test changed the device afterwards");
+            late += 1;
+        }
+    }
+    assert!(seen > 50 && late > 0, "{seen}, {late}");
+}

@@ -11,6 +11,9 @@ use crate::machine::fs::root::Root;
 
 /// The groups of this process, a line a hierarchy.
 const OWN: &str = "proc/self/cgroup";
+/// The own namespace of groups, and what it is called on the machine itself (`PROC_CGROUP_INIT_INO`,
+/// `include/linux/proc_ns.h`).
+const NAMESPACE: (&str, &str) = ("proc/self/ns/cgroup", "cgroup:[4026531835]");
 /// Files of cgroup v2 in which a line for a device limits its I/O.
 const UNIFIED: [&str; 2] = ["io.max", "io.latency"];
 /// The same of cgroup v1.
@@ -30,8 +33,8 @@ pub struct Limit {
     pub line: String,
 }
 
-/// The limits on the I/O of this process to these devices. Not known where a file that is there cannot be read; groups above
-/// the root of a container cannot be seen by anybody in it.
+/// The limits on the I/O of this process to these devices. Not known where a group above or its files cannot be seen: in a
+/// container, whose own root has groups above it, and where the hierarchy is not mounted.
 pub fn limits(root: &Root, devices: &[Devnum]) -> Fact<Vec<Limit>> {
     let own = match root.text(OWN) {
         Fact::Known(own) => own,
@@ -39,6 +42,10 @@ pub fn limits(root: &Root, devices: &[Devnum]) -> Fact<Vec<Limit>> {
         Fact::Unknown(Why::Absent) => return Fact::Known(Vec::new()),
         Fact::Unknown(why) => return Fact::Unknown(why),
     };
+    // Kernels without such namespaces have no such file.
+    if root.link(NAMESPACE.0).known().is_some_and(|name| name != NAMESPACE.1) {
+        return unseen("this is not the machine's own namespace of control groups (a container)");
+    }
     let mounts = match mounts::complete(root) {
         Fact::Known(mounts) => mounts,
         Fact::Unknown(why) => return Fact::Unknown(why),
@@ -57,7 +64,16 @@ pub fn limits(root: &Root, devices: &[Devnum]) -> Fact<Vec<Limit>> {
         if !unified && !controllers.split(',').any(|c| c == "blkio") {
             continue;
         }
-        let Some(mount) = mounts.iter().find(is_hierarchy) else { continue };
+        if path.split('/').any(|part| part == "..") {
+            return unseen("the own control group lies outside of this namespace");
+        }
+        // No limit can be set on the root of a hierarchy.
+        let Some(mount) = mounts.iter().find(is_hierarchy) else {
+            match path {
+                "/" => continue,
+                _ => return unseen("the hierarchy of the own control group is not mounted here"),
+            }
+        };
         let files: &[&str] = if unified { &UNIFIED } else { &THROTTLE };
         for group in upward(&mount.point, path) {
             for file in files {
@@ -74,6 +90,10 @@ pub fn limits(root: &Root, devices: &[Devnum]) -> Fact<Vec<Limit>> {
         found.extend(cost.into_iter().filter(|l| l.line.contains("enable=1")));
     }
     Fact::Known(found)
+}
+
+fn unseen(why: &str) -> Fact<Vec<Limit>> {
+    Fact::Unknown(Why::Refused(why.to_owned()))
 }
 
 /// The directories of a group and of all above it.
@@ -148,6 +168,26 @@ mod tests {
         );
         let files: Vec<String> = found.known().unwrap().iter().map(|l| l.file.clone()).collect();
         assert_eq!(files, ["/sys/fs/cgroup/blkio/x/blkio.throttle.write_iops_device", "/sys/fs/cgroup/io.cost.qos"]);
+    }
+
+    #[test]
+    fn groups_that_cannot_be_seen_are_not_known() {
+        assert_eq!(limits_with("0::/\n", &[]), Fact::Known(Vec::new()));
+        for own in ["0::/../other\n", "5:blkio:/../..\n", "0::/\n7:name=x,blkio:/a/../b\n"] {
+            assert!(limits_with(own, &[]).known().is_none(), "{own}");
+        }
+        let unmounted = |own: &str, namespace: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::create_dir_all(dir.path().join("proc/self/ns")).unwrap();
+            std::fs::write(dir.path().join("proc/self/cgroup"), own).unwrap();
+            let tmpfs = "22 1 0:21 / / rw - tmpfs tmpfs rw\n";
+            std::fs::write(dir.path().join("proc/self/mountinfo"), tmpfs).unwrap();
+            std::os::unix::fs::symlink(namespace, dir.path().join(NAMESPACE.0)).unwrap();
+            limits(&Root::open(dir.path()).unwrap(), &[]).known().is_some()
+        };
+        assert!(unmounted("0::/\n", NAMESPACE.1));
+        assert!(!unmounted("0::/a\n", NAMESPACE.1));
+        assert!(!unmounted("0::/\n", "cgroup:[4026532222]"));
     }
 
     #[test]

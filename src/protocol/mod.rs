@@ -12,6 +12,7 @@ pub mod extras;
 pub mod limits;
 pub mod modes;
 mod naming;
+pub(crate) mod others_io;
 pub mod plan;
 pub mod recovery;
 pub mod result;

@@ -3,7 +3,9 @@
 
 use crate::device::Devnum;
 use crate::error::{Error, Result};
+use crate::fact::Fact;
 use crate::facts::Facts;
+use crate::machine::block::served;
 use crate::machine::clock;
 use crate::machine::port::{Act, ActError, Done, Fill, Port};
 use crate::measure::journal::{self, Header};
@@ -16,8 +18,9 @@ use crate::protocol::naming::Naming;
 use crate::protocol::plan::{self, Prepared};
 use crate::protocol::result::Conditions;
 use crate::protocol::supervise::{Attendant, Attended, Attention, Listener};
-use crate::protocol::{blame, extras, recovery, Keep, Machine, Subject};
+use crate::protocol::{blame, extras, others_io, recovery, Keep, Machine, Subject};
 use crate::store::intents::{Intent, Phase};
+use crate::terms::Hazard;
 use rustix::io::Errno;
 
 /// A test that has the device open.
@@ -181,6 +184,7 @@ impl<'a, 'm> Session<'a, 'm> {
             intents.write(on.name, devnum, word)
         };
         let mut naming = Naming::new(&mut **port, plan, &mut name_it);
+        let before = served::so_far(root, &on.facts.device);
         let attendant = Attendant::new(root, (on.facts, on.proof), interrupt, plan.max_time, listener, &mut **hold);
         let mut port = Attended::new(&attendant, &mut naming, plan);
         let mut outcome = trial::run(&mut port, &on.proof.range, plan, &mut Attention(&attendant));
@@ -193,10 +197,20 @@ impl<'a, 'm> Session<'a, 'm> {
         if let Some((operation, what)) = attendant.attention().filter(|_| !matches!(outcome.end, End::Wrong(_))) {
             outcome.end = End::Failed(operation, ActError::Refused(what.to_string()));
         }
-        if let Some(why) = attendant.disturbed() {
+        // After a call that is still in flight nothing more is asked; where nothing is kept, nothing needs to be.
+        let look = match &outcome.end {
+            End::Complete | End::NotSupported => true,
+            End::Wrong(wrong) => wrong.hazard != Hazard::NoAnswer,
+            End::Failed(..) => false,
+        };
+        if let Some(why) = attendant.disturbed(look) {
             outcome.end = End::Failed("hold the disk".to_owned(), ActError::Refused(why));
         }
         (conditions.interference, conditions.deep) = (extras.interference, extras.deep);
+        // Where the device does not count, nothing is said.
+        if let (Fact::Known(before), Fact::Known(now)) = (before, served::so_far(root, &on.facts.device)) {
+            conditions.found.extend(others_io::finding(now.since(before, attendant.own())));
+        }
         outcome
     }
 

@@ -10,6 +10,7 @@ use crate::fact::Fact;
 use crate::facts::Facts;
 use crate::machine::block::devices::{self, Partition};
 use crate::machine::block::hold::{Hold, Opened};
+use crate::machine::block::served::Served;
 use crate::machine::fs::root::Root;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::{
@@ -19,7 +20,7 @@ use crate::measure::plan::Plan;
 use crate::measure::scratch::{self, Asked, Proof};
 use crate::measure::stats::Sequential;
 use crate::measure::trial::{Watch, SEGMENTS};
-use crate::protocol::surroundings;
+use crate::protocol::{others_io, surroundings};
 use crate::units::Nanos;
 use rustix::io::Errno;
 use std::cell::{Cell, RefCell};
@@ -90,6 +91,8 @@ pub(crate) struct Attendant<'a> {
     partitions: Fact<Vec<Partition>>,
     /// Why the disk is no longer held as it was.
     disturbed: RefCell<Option<String>>,
+    /// What the run asked of the device.
+    own: Cell<Served>,
 }
 
 /// The lock is given up for a moment once it was held for so long: udevd gives up a disk's event after three minutes.
@@ -122,12 +125,20 @@ impl<'a> Attendant<'a> {
             hold,
             partitions,
             disturbed,
+            own: Cell::default(),
         }
     }
 
-    /// Why the disk is no longer held as it was, if it is not.
-    pub(crate) fn disturbed(&self) -> Option<String> {
-        self.disturbed.take()
+    /// What the run asked of the device, all told.
+    pub(crate) fn own(&self) -> Served {
+        self.own.get()
+    }
+
+    /// Why the disk was not held as it was, or is used by others now: asked when the run is over, before anything is made of
+    /// it. `look`: whether the disk may still be asked.
+    pub(crate) fn disturbed(&self, look: bool) -> Option<String> {
+        let seen = self.disturbed.take();
+        seen.or_else(|| look.then(|| self.not_alone(&mut **self.hold.borrow_mut(), self.proof.opened)).flatten())
     }
 
     /// Lets udev handle what waits for the lock, where it has waited long, between timed acts. What the proof rested on is
@@ -265,6 +276,8 @@ impl Port for Attended<'_> {
         if self.attendant.stops() && !zeroing || !self.may(act) {
             return Timed { took: Nanos(0), value: Err(ActError::Stopped) };
         }
+        let (own, asked) = (self.attendant.own.get(), others_io::asked(act));
+        self.attendant.own.set(own.plus(asked));
         let timed = self.port.act(range, act);
         if let Some(what) = self.port.attention() {
             self.attendant.attention.borrow_mut().get_or_insert_with(|| (described(act), what));

@@ -79,6 +79,10 @@ pub fn hide(tree: &mut Tree) -> Secrets {
                 secrets.hex(uuid, false);
             }
             if let Node::File(bytes) = node {
+                // The kernel's own name of a device that is recorded too names nobody.
+                if last(path) == "backing_file" && is_recorded_node(tree, bytes) {
+                    continue;
+                }
                 if late == (matches!(Page::of_file(path), Some(Page::Vpd83)) || last(path) == "wwid") {
                     collect(path, bytes, &mut secrets);
                 }
@@ -96,6 +100,18 @@ pub fn hide(tree: &mut Tree) -> Secrets {
     });
     tree.nodes = hidden.collect();
     secrets
+}
+
+/// Whether a text is the node of a device or partition in the tree.
+fn is_recorded_node(tree: &Tree, text: &[u8]) -> bool {
+    let name = std::str::from_utf8(text).ok().and_then(|t| t.trim_end().strip_prefix("/dev/"));
+    let in_tree = |name: String| {
+        let (disk, partition) = (format!("sys/block/{name}"), format!("/{name}/partition"));
+        tree.nodes
+            .keys()
+            .any(|path| *path == disk || path.starts_with(&format!("{disk}/")) || path.ends_with(&partition))
+    };
+    name.is_some_and(|name| in_tree(name.replace('/', "!")))
 }
 
 /// A kept file bears its device's identity as its name, which must fit the new identity.

@@ -155,8 +155,10 @@ pub struct Stand {
     pub meanwhile: Vec<(u64, u64, Vec<u8>)>,
     pub lost_at: Option<u64>,
     pub opened: Opened,
-    /// Who else has the disk open.
+    /// Who else has the disk open,
     pub openers: Option<Vec<Opener>>,
+    /// from this step on.
+    pub opened_at: u64,
 }
 
 /// What a test gave: what was kept of it.
@@ -235,6 +237,7 @@ impl Stand {
             lost_at,
             opened,
             openers: Some(Vec::new()),
+            opened_at: 0,
         }
     }
 
@@ -247,7 +250,7 @@ impl Stand {
         own.chain(self.others.iter().cloned()).map(|(name, disk)| (device(&name).node(), disk)).collect()
     }
 
-    fn holds(&self) -> Holds {
+    fn holds(&self, mains: &Rc<Mains>) -> Holds {
         let opened = |node: &str, disk: &Shared| {
             let device = device(node.trim_start_matches("/dev/"));
             let devnum = device.devnum.map_or((0, 0), |d| (d.major, d.minor));
@@ -261,6 +264,8 @@ impl Stand {
             claimed: self.claimed.clone(),
             locked_elsewhere: Vec::new(),
             openers: self.openers.clone(),
+            opened_at: self.opened_at,
+            mains: Rc::clone(mains),
         }
     }
 
@@ -271,7 +276,7 @@ impl Stand {
         let mut intents = Intents::new(self.files(&intents, mains), self.files(&boot, mains));
         let mut port = Media::new(self.disks(), Rc::clone(mains), self.random.next_u64());
         (port.meanwhile, port.lost_at) = (self.meanwhile.clone(), self.lost_at);
-        let mut hold = self.holds();
+        let mut hold = self.holds(mains);
         let facts = facts();
         let mut kept = None;
         let mut keep = |outcome: &Outcome, conditions: &Conditions| {
@@ -301,7 +306,7 @@ impl Stand {
         let mut files = self.files(&journal, mains);
         let mut intents = Intents::new(self.files(&intents, mains), self.files(&boot, mains));
         let mut port = Media::new(self.disks(), Rc::clone(mains), self.random.next_u64());
-        let mut hold = self.holds();
+        let mut hold = self.holds(mains);
         let devices: Vec<Device> = self
             .as_disk
             .iter()

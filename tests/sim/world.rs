@@ -21,6 +21,8 @@ pub struct Mains {
     pub steps: Cell<u64>,
     pub cut_at: Cell<Option<u64>>,
     pub off: Cell<bool>,
+    /// The step of the last act of a run that changed the device.
+    pub changed_at: Cell<u64>,
 }
 
 pub enum Power {
@@ -98,6 +100,9 @@ impl Port for Media {
             }
             Power::Off => return fail(ActError::PortLost("no power".to_owned())),
         }
+        if matches!(act, Act::Write { .. } | Act::Zero { .. } | Act::Stretch(_)) {
+            self.mains.changed_at.set(self.mains.steps.get());
+        }
         disk.clone().act(range, act)
     }
 
@@ -126,6 +131,9 @@ pub struct Holds {
     pub locked_elsewhere: Vec<String>,
     /// Who has it open; `None`: that cannot be told.
     pub openers: Option<Vec<Opener>>,
+    /// From this step on; before it nobody has.
+    pub opened_at: u64,
+    pub mains: Rc<Mains>,
 }
 
 impl Hold for Holds {
@@ -172,6 +180,9 @@ impl Hold for Holds {
         Ok(self.signature.clone())
     }
     fn openers(&self, _: &Nodes) -> Result<Vec<Opener>> {
+        if self.mains.steps.get() < self.opened_at {
+            return Ok(Vec::new());
+        }
         self.openers.clone().ok_or_else(|| Error::file("/proc", "list", std::io::Error::other("hidden")))
     }
     fn keep_open(&mut self, _: &str) -> Result<()> {

@@ -1,7 +1,7 @@
 # Sourced by the tests of clients, after lib.sh: measures the four devices, runs a client three ways on each, compares.
 # shellcheck shell=bash
 CLIENTS=$(cd "${BASH_SOURCE[0]%/*}/../clients" && pwd)
-KINDS="fast slow none liar"
+KINDS=${KINDS-"fast slow none liar"}
 ROWS=()
 declare -A DISK
 
@@ -26,7 +26,8 @@ clients_measure() {
 
 # dirty DISK : old data everywhere, nothing of it zero
 dirty() {
-    touch /host/{fast,slow,none,liar}.quick
+    local kind
+    for kind in $KINDS; do touch "/host/$kind.quick"; done
     python3 - "/dev/$1" <<'PY'
 import mmap, os, random, sys
 fd = os.open(sys.argv[1], os.O_WRONLY | os.O_DIRECT)
@@ -36,7 +37,7 @@ block[:] = bytes(b | 1 for b in random.Random(3).randbytes(1 << 20))
 for offset in range(0, size, 1 << 20):
     os.pwrite(fd, block, offset)
 PY
-    rm /host/{fast,slow,none,liar}.quick
+    for kind in $KINDS; do rm "/host/$kind.quick"; done
     settle
 }
 

@@ -68,6 +68,8 @@ words! {
         NotSustained = "not-sustained",
         /// The device was not the same all the time.
         NotStationary = "not-stationary",
+        /// The device served others during the test.
+        OtherIo = "other-io",
         /// The long stretch was shorter than what a usual cache holds.
         ShortScratch = "short-scratch",
         /// Zero-filled writes are much faster than writes of data.

@@ -12,4 +12,5 @@ pub mod loop_device;
 pub mod loops;
 pub mod openers;
 pub mod read_zero;
+pub mod served;
 pub mod stack;

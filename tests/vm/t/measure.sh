@@ -20,6 +20,7 @@ check_exit 0 "measure the fast device" zerocap measure "/dev/$fast" --scratch 16
 note "$(head -1 <<<"$OUT")"
 timed check_has "$(head -1 <<<"$OUT")" "zeroes fast" "the first line is the answer"
 check_eq "$(sum "$fast")" "$before" "the whole device holds what it held before"
+check_not "$(zerocap show "/dev/$fast")" other-io "the device served nobody else"
 check "no partition is left" test ! -e "/sys/block/$fast/${fast}p250"
 check "no journal is left" test -z "$(ls /host/journal)"
 check "no intent is left" test -z "$(find /var/lib/zerocap/intent /run/zerocap/intent -type f)"
@@ -73,6 +74,14 @@ echo 1 >/sys/bus/pci/rescan; wait_for 20 disk fast; settle "$(disk fast)"
 again=$(disk fast)
 timed check_eq "$(prop "$again" ZEROCAP_CLASS)/$(prop "$again" ZEROCAP_BASIS)" fast/measured "after re-plug the same verdict"
 check_eq "$(awk '{print $7}' "/sys/block/$again/stat")" 0 "without a write to the device (it was written $written sectors before)"
+
+# --- others read from it meanwhile: it is said ---
+while :; do dd if="/dev/$again" of=/dev/null bs=64k count=32 iflag=direct status=none; sleep 0.3; done & reader=$!
+check_exit 0 "measure while somebody reads" zerocap measure "/dev/$again" --scratch 16MiB+16MiB $J
+kill $reader; wait $reader 2>/dev/null
+check_has "$(zerocap show "/dev/$again")" "others read" "what others read is said"
+check_not "$(zerocap show "/dev/$again")" "and wrote" "and nobody else wrote"
+
 pci=$(readlink -f "/sys/block/$slower/device/device")
 echo 1 >"$pci/remove"; wait_for 10 test ! -e "/sys/block/$slower"; settle
 echo 1 >/sys/bus/pci/rescan; wait_for 20 disk slower; settle "$(disk slower)"

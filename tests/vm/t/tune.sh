@@ -139,11 +139,12 @@ check_exit 0 "a kept measurement" zerocap measure "/dev/$sd" --scratch 16MiB+16M
 settle
 kept=$(echo /etc/zerocap/devices/*.json)
 for best in writesame_16_unmap writesame_10_unmap; do
-    # As a test under that mode would keep it.
+    # As a test under that mode would keep it, on a machine with nothing else to do.
     python3 - "$kept" $best <<'PY'
 import hashlib, json, sys
 m = json.load(open(sys.argv[1]))
 m["zeroing_mode"] = sys.argv[2]
+m.update({"class": "fast", "inconclusive": None, "findings": [], "speedup": {"median": 5.8, "low": 4.0, "high": 7.0, "confidence": 0.999}})
 m["fingerprint_of"]["command_path"] = {"writesame_16_unmap": "WS16+UNMAP", "writesame_10_unmap": "WS10+UNMAP"}[sys.argv[2]]
 lines = "".join(f"{k}={v}\n" for k, v in sorted(m["fingerprint_of"].items()))
 m["fingerprint"] = hashlib.sha256(lines.encode()).hexdigest()
