@@ -6,7 +6,7 @@ mod sim;
 use zerocap::device::Device;
 use zerocap::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
 use zerocap::machine::simulated::zoo::{zoo, Specimen};
-use zerocap::machine::simulated::{Model, Noise, SimulatedPort, Writing, Zeroing};
+use zerocap::machine::simulated::{Costs, Model, Noise, SimulatedPort, Writing, Zeroing};
 use zerocap::measure::plan::Plan;
 use zerocap::measure::scratch;
 use zerocap::measure::stats::Sequential;
@@ -14,6 +14,7 @@ use zerocap::measure::trial::{self, End, Open, Outcome, Watch, SEGMENTS};
 use zerocap::protocol::result;
 use zerocap::terms::{Class, FindingCode, Hazard, Method};
 use zerocap::units::{Nanos, KIB};
+use zerocap::verdict::estimate::{zeroing, Rates};
 use zerocap::verdict::measurement::Measurement;
 
 const SEGMENT: u64 = 128 * KIB;
@@ -328,4 +329,43 @@ fn an_interrupt_ends_every_phase() {
         assert!(patience == 1 || did.len() > acts, "{patience}: {acts}, then {}", did.len());
         acts = did.len();
     }
+}
+
+/// What zeroing so much takes on a device that nothing was done to before: calls of a segment each, and one flush.
+fn truth(model: Model, bytes: u64) -> f64 {
+    let mut costs = Costs::new(model, 99);
+    let calls: u64 = (0..bytes / SEGMENT).map(|_| costs.zero(Method::PunchHole, SEGMENT).0).sum();
+    (calls + costs.flush().0) as f64 / 1e9
+}
+
+/// What `estimate` says holds the truth, or has no upper end.
+#[test]
+fn estimates_hold_the_truth_or_have_no_upper_end() {
+    let mut bounded = 0;
+    for s in zoo(SEGMENT).iter().filter(|s| matches!(s.class, Class::Fast | Class::Slow)) {
+        let (m, _) = tested(s.name, s.model, 1);
+        let Some(stretch) = m.sustained else { continue };
+        let rates = Rates {
+            zero: m.zero_bytes_per_second,
+            write: m.write_bytes_per_second,
+            data: m.data_write_bytes_per_second,
+            overwrite: m.overwrite_after_zero_bytes_per_second,
+            stretch: Some((stretch.bytes, stretch.speedup)),
+            speedup: m.speedup.map(Into::into),
+        };
+        for parts in [1, 4, 8, 32] {
+            let bytes = stretch.bytes / 8 / SEGMENT * SEGMENT * parts;
+            let (said, truth) = (zeroing(bytes, &rates).unwrap(), truth(s.model, bytes));
+            println!(
+                "{:<32} {:>9} {truth:>9.4} s, said {:.4} s, {:?} to {:?}",
+                s.name, bytes, said.value, said.low, said.high
+            );
+            assert!(bytes <= stretch.bytes || said.high.is_none(), "{}: an upper end beyond what was seen", s.name);
+            if let Some(high) = said.high {
+                assert!(truth <= high * 1.02, "{}: {truth} s, said at most {high} s", s.name);
+                bounded += 1;
+            }
+        }
+    }
+    assert!(bounded >= 20, "{bounded}");
 }

@@ -47,6 +47,9 @@ pub struct Plans {
     pub write_all: Option<f64>,
 }
 
+/// A rate is kept as a whole number, so that it may differ by this from the times it was made of.
+const ROUNDING: f64 = 1.01;
+
 /// Seconds for so many bytes at a rate; none for a rate that is unknown or 0.
 pub fn seconds(bytes: f64, rate: Option<u64>) -> Option<f64> {
     rate.filter(|r| *r > 0).map(|r| bytes / r as f64)
@@ -54,8 +57,8 @@ pub fn seconds(bytes: f64, rate: Option<u64>) -> Option<f64> {
 
 /// The time of zeroing: the longer of what single calls take, and of what the long stretch says with all that followed it
 /// charged. The interval is that of the measured ratio, carried over to the time: writing takes `w`, so zeroing takes
-/// `w / ratio`; it is widened to hold the estimate. Beyond the stretch nobody has seen what zeroing costs: there is no upper
-/// end there.
+/// `w / ratio`; its lower end is widened to hold the estimate. There is no upper end beyond the stretch, where nobody has seen
+/// what zeroing costs, nor where the totals lie above it: the interval is of a median, which rare slow calls do not move.
 pub fn zeroing(bytes: u64, rates: &Rates) -> Option<Seconds> {
     let single = seconds(bytes as f64, rates.zero)?;
     let over_stretch = rates.stretch.and_then(|(_, speedup)| speedup).filter(|s| *s > 0.0);
@@ -67,7 +70,8 @@ pub fn zeroing(bytes: u64, rates: &Rates) -> Option<Seconds> {
         ratio.filter(|r| *r > 0.0).map(|r| write / r)
     };
     let low = of_ratio(rates.speedup.and_then(|s| s.high)).map(|t| t.min(value));
-    let high = of_ratio(rates.speedup.and_then(|s| s.low)).map(|t| t.max(value)).filter(|_| seen);
+    let high =
+        of_ratio(rates.speedup.and_then(|s| s.low)).filter(|t| seen && value <= t * ROUNDING).map(|t| t.max(value));
     Some(Seconds { value, low, high })
 }
 

@@ -116,6 +116,18 @@ check_has "$(cat /tmp/err)" "python3 (pid $writer)" "  and is named: $(cat /tmp/
 check_eq "$(sum "$one")" "$before" "  with the content as before"
 timed check_exit 5 "  and nothing is kept" zerocap check "/dev/$one"
 
+# A limit that is set on the test's own control group in the middle ends it too: it would be measured in place of the device.
+mkdir -p /sys/fs/cgroup/mid; echo +io >/sys/fs/cgroup/cgroup.subtree_control
+from=$(written "$one")
+sh -c 'echo $$ >/sys/fs/cgroup/mid/cgroup.procs; exec "$@"' sh zerocap measure "/dev/$one" --scratch label $J >/tmp/out 2>/tmp/err &
+pid=$!
+wait_written "$one" "$from" 8
+echo "$(cat "/sys/block/$one/dev") wbps=104857600" >/sys/fs/cgroup/mid/io.max
+wait $pid; code=$?
+check_eq "$code" 1 "a limit on its control group in the middle ends the test"
+check_has "$(cat /tmp/err)" "/sys/fs/cgroup/mid/io.max says" "  and its file is named"
+check_eq "$(sum "$one")" "$before" "  with the content as before"
+
 check_exit 0 "and it can be measured" zerocap measure "/dev/$one" --scratch label $J
 check_eq "$(sum "$one")" "$before" "with the content as before"
 
