@@ -42,7 +42,7 @@ check_has "$OUT" "would try zeroing_mode writesame_16_unmap, writesame_10_unmap,
 check_exit 0 "measure --tune" zerocap measure "/dev/$a" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 768MiB --tune --max-seconds 120
 note "$(head -1 <<<"$OUT")"; note "$(grep modes <<<"$OUT")"
 timed check_has "$(head -1 <<<"$OUT")" "zeroes fast" "in the best mode it is fast"
-timed check_has "$(head -1 <<<"$OUT")" "in zeroing_mode writesame." "and the first line names the mode"
+timed check_has "$(head -1 <<<"$OUT")" "in zeroing_mode writesame," "and the first line names the mode"
 check_eq "$(sum "$a")" "$before" "the whole device holds what it held before"
 doc=$(zerocap show --json "/dev/$a")
 timed check_eq "$(json '[(m["mode"], m["class"]) for m in d[0]["modes"]]' <<<"$doc")" \
