@@ -9,6 +9,7 @@ mod sim;
 
 use zerocap::facts::Facts;
 use zerocap::machine::simulated::{Deferral, Model, Noise as Disturbance, Pricing};
+use zerocap::measure::outcome::Outcome;
 use zerocap::protocol::result;
 use zerocap::terms::Class;
 use zerocap::units::{Nanos, MIB};
@@ -21,12 +22,12 @@ fn runs() -> u64 {
     (all / 50).max(1)
 }
 
-/// The class that a whole test gives, and the pairs and the time it took.
-fn whole(model: Model, seed: u64, facts: &Facts) -> (Class, usize, Nanos) {
+/// The class that a whole test gives, and the test.
+fn whole(model: Model, seed: u64, facts: &Facts) -> (Class, Outcome) {
     let (stand, result, kept) = sim::measured(model, seed, SEGMENT);
     assert!(result.is_ok() && stand.is_as_before(), "{model:?}, {seed}: {result:?}");
     let Some((outcome, _)) = kept else { panic!("{model:?}, {seed}: nothing was kept") };
-    (result::of_run(facts, &sim::conditions(), &outcome).class, outcome.pairs.len(), outcome.took)
+    (result::of_run(facts, &sim::conditions(), &outcome).class, outcome)
 }
 
 /// What zeroing takes in bursts, and all told, in nanoseconds a MiB; writing takes as long as the latter.
@@ -107,7 +108,12 @@ fn a_verdict_comes_in_time() {
         for speedup in [1, 10] {
             let model = Model::steady(write * SCALE, write * SCALE / speedup);
             let model = Model { read_ns_per_mib: write * SCALE, ..model };
-            let (class, pairs, took) = whole(model, 1, &facts);
+            let (class, run) = whole(model, 1, &facts);
+            let (pairs, took, written) = (run.pairs.len(), run.took, run.bytes_written * SCALE / MIB);
+            println!(
+                "{write} ns/MiB, zeroing {speedup}x: {pairs} pairs, {written} MiB written, {:.1} s",
+                took.as_secs_f64()
+            );
             assert_eq!(class, if speedup == 1 { Class::Slow } else { Class::Fast });
             assert!(took <= Nanos::from_secs(seconds), "{write} ns/MiB, {speedup}x: {took:?}");
             assert!(pairs <= 16, "{pairs} pairs");
