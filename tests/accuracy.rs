@@ -8,6 +8,7 @@
 
 mod sim;
 
+use sim::{allowed, runs};
 use zerocap::facts::Facts;
 use zerocap::machine::simulated::{Costs, Model, Noise as Disturbance, Writing, Zeroing};
 use zerocap::measure::stats::{Decision, Sequential, ALPHA};
@@ -170,19 +171,6 @@ fn right_side(noise: Noise, truth: f64) -> f64 {
         }
     }
     f64::from(right) / 8000.0
-}
-
-/// How many of so many runs may go wrong at this rate: the mean and 3.3 standard deviations (20000 at 1e-3: 35).
-fn allowed(runs: usize, rate: f64) -> usize {
-    let mean = runs as f64 * rate;
-    (mean + 3.3 * mean.sqrt()).ceil() as usize
-}
-
-fn runs() -> usize {
-    match std::env::var("ZEROCAP_ACCURACY_RUNS") {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("ZEROCAP_ACCURACY_RUNS is no number: {text}")),
-        Err(_) => 200,
-    }
 }
 
 #[test]

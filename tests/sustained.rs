@@ -7,20 +7,17 @@
 
 mod sim;
 
+use sim::{allowed, runs};
 use zerocap::facts::Facts;
 use zerocap::machine::simulated::{Deferral, Model, Noise as Disturbance, Pricing};
 use zerocap::measure::outcome::Outcome;
+use zerocap::measure::stats::ALPHA;
 use zerocap::protocol::result;
 use zerocap::terms::Class;
 use zerocap::units::{Nanos, MIB};
 
 /// What a segment of 6 MiB is here.
 const SEGMENT: u64 = 8192;
-
-fn runs() -> u64 {
-    let all = std::env::var("ZEROCAP_ACCURACY_RUNS").ok().and_then(|v| v.parse().ok()).unwrap_or(200u64);
-    (all / 50).max(1)
-}
 
 /// The class that a whole test gives, and the test.
 fn whole(model: Model, seed: u64, facts: &Facts) -> (Class, Outcome) {
@@ -67,7 +64,7 @@ fn puts_off(segments: u64) -> Vec<(String, Model, bool)> {
 /// Devices that are fast in bursts only are never called fast where the stretch that the budget allows shows it.
 #[test]
 fn what_is_put_off_is_not_called_fast() {
-    let runs = runs();
+    let runs = (runs() / 50).max(1);
     let facts = sim::facts();
     let segments = sim::plan(1, 4096, 0, SEGMENT).sustained / SEGMENT;
     println!("ten times as fast in bursts, as slow as writing in the long run; a stretch of {segments} segments, {runs} runs");
@@ -75,7 +72,7 @@ fn what_is_put_off_is_not_called_fast() {
     let mut faults = Vec::new();
     for (name, model, shows) in puts_off(segments) {
         let mut classes = [0; 3];
-        for seed in 0..runs {
+        for seed in 0..runs as u64 {
             let noisy = Model { noise: Disturbance::Uniform(5.0), ..model };
             match whole(noisy, seed, &facts).0 {
                 Class::Fast => classes[0] += 1,
@@ -90,7 +87,9 @@ fn what_is_put_off_is_not_called_fast() {
             classes[2],
             if shows { "yes" } else { "no" }
         );
-        if shows && classes[0] > 0 {
+        // Where chance has a say, the stretch is without a stall as rarely as promised; else it is never wrong.
+        let by_chance = matches!(model.pricing, Pricing::Spikes(..));
+        if shows && classes[0] > if by_chance { allowed(runs, ALPHA) } else { 0 } {
             faults.push(format!("{name}: called fast {} times of {runs}", classes[0]));
         }
     }

@@ -372,3 +372,17 @@ pub fn conditions() -> Conditions {
         ..Conditions::default()
     }
 }
+
+/// How many of so many runs may go wrong at this rate: the mean and 3.3 standard deviations (20000 at 1e-3: 35).
+pub fn allowed(runs: usize, rate: f64) -> usize {
+    let mean = runs as f64 * rate;
+    (mean + 3.3 * mean.sqrt()).ceil() as usize
+}
+
+/// How often: `ZEROCAP_ACCURACY_RUNS`, 200 without it.
+pub fn runs() -> usize {
+    match std::env::var("ZEROCAP_ACCURACY_RUNS") {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("ZEROCAP_ACCURACY_RUNS is no number: {text}")),
+        Err(_) => 200,
+    }
+}
