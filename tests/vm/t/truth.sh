@@ -2,8 +2,8 @@
 # Devices of known truth, on NVMe, SCSI and virtio: each gets its class, or `unknown` where noise hides it, never a wrong
 # one; and each holds afterwards what it held before, byte for byte. With the argument `noise`: the machine has other work,
 # so any device whose class is a matter of time may be `unknown` too (truth-long counts how often).
-# vm: -n fast:32M:write_ms_per_mib=24 -n adslow:32M:zero_ms_per_mib=12,write_ms_per_mib=12 -n free:32M:zero=ok
-# vm: -n unadv:32M:bus=virtio,write_ms_per_mib=24 -n unadv2:32M:bus=scsi,write_ms_per_mib=24
+# vm: -n fast:32M:write_ms_per_mib=60 -n adslow:32M:zero_ms_per_mib=12,write_ms_per_mib=12 -n free:32M:zero=ok
+# vm: -n unadv:32M:bus=virtio,write_ms_per_mib=60 -n unadv2:32M:bus=scsi,write_ms_per_mib=60
 # vm: -n lie:32M:zero=lie -n half:32M:zero=half -n brk:32M:eio_after=6M
 # vm: -n noisyslow:32M:zero_ms_per_mib=4,write_ms_per_mib=12,bimodal=30:40 -n noisyfast:32M:zero_ms_per_mib=1,write_ms_per_mib=24,bimodal=4:40
 # vm: -n hang:32M:hang_after=9
