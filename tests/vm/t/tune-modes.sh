@@ -1,7 +1,7 @@
 #!/bin/bash
 # `measure --tune`: the best zeroing_mode of a SCSI disk is found, kept as wanted and set by the rule at each event; what was
 # found is put back, and nothing outside the scratch range changes. A disk whose own mode lies is broken, whatever its others.
-# vm: -n a:32M:trim_ms_per_mib=60,zero_ms_per_mib=1,write_ms_per_mib=10,log=1 -n b:32M:trim=lie,write_ms_per_mib=4
+# vm: -n a:32M:trim_ms_per_mib=60,zero_ms_per_mib=1,write_ms_per_mib=30,log=1 -n b:32M:trim=lie,write_ms_per_mib=4
 . "${0%/*}/../lib.sh"
 install_rules
 mkdir -p /tmp/j
