@@ -1,7 +1,6 @@
 //! Whether the device served others during a run: what it counted, less what the run asked for. Pure.
 
 use crate::machine::block::served::Served;
-use crate::machine::port::stretch::Does;
 use crate::machine::port::Act;
 use crate::terms::FindingCode;
 use crate::units::{human_bytes, MIB};
@@ -17,9 +16,7 @@ pub(crate) fn asked(act: &Act) -> Served {
     match act {
         Act::Read { length, .. } | Act::Verify { length, .. } => read(*length),
         Act::Write { length, .. } | Act::Zero { length, .. } => written(*length),
-        Act::Stretch(stretch) => match stretch.does {
-            Does::Write(_) | Does::Zero(_) => written(stretch.length),
-        },
+        Act::Stretch(stretch) => written(stretch.length),
         Act::PutBack { bytes, .. } => written(bytes.len() as u64),
         Act::Open => Served::default(),
         // They run for a time, over nobody knows how many bytes: after them nothing can be told apart.

@@ -24,6 +24,19 @@ clients_measure() {
     done
 }
 
+# image_of_a_quarter : /tmp/image, 24 MiB of which a quarter holds data, in four runs; the rest are holes
+image_of_a_quarter() {
+    python3 - <<'PY'
+import random
+r = random.Random(2)
+with open("/tmp/image", "wb") as f:
+    f.truncate(24 << 20)
+    for start in (0, 6, 12, 18):
+        f.seek(start << 20)
+        f.write(r.randbytes(3 << 19))
+PY
+}
+
 # dirty DISK : old data everywhere, nothing of it zero
 dirty() {
     local kind

@@ -9,16 +9,7 @@
 . "${0%/*}/../clients.sh"
 clients_measure
 
-# 24 MiB of which a quarter holds data, in four runs; the rest are holes.
-python3 - <<'PY'
-import random
-r = random.Random(2)
-with open("/tmp/image", "wb") as f:
-    f.truncate(24 << 20)
-    for start in (0, 6, 12, 18):
-        f.seek(start << 20)
-        f.write(r.randbytes(3 << 19))
-PY
+image_of_a_quarter
 right_image() { cmp -s -n $((24 << 20)) /tmp/image "/dev/$1"; }
 right_zero() { zerocap is-zero -q "/dev/$1"; }
 

@@ -9,18 +9,7 @@
 . "${0%/*}/../lib.sh"
 KINDS="fast virt scsi near even slow"
 . "${0%/*}/../clients.sh"
-data_in_a_quarter() { # an image of 24 MiB; the rest of it are holes
-    python3 - <<'PY'
-import random
-r = random.Random(2)
-with open("/tmp/image", "wb") as f:
-    f.truncate(24 << 20)
-    for start in (0, 6, 12, 18):
-        f.seek(start << 20)
-        f.write(r.randbytes(3 << 19))
-PY
-}
-data_in_a_quarter
+image_of_a_quarter
 right() { cmp -s -n $((24 << 20)) /tmp/image "/dev/$1"; }
 declare -A way=([zero-rest]=zero [zero-first]=first [write-all]=write)
 for kind in $KINDS; do
