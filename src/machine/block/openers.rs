@@ -3,13 +3,17 @@
 //! O_EXCL keeps out only those who claim a device; a database or an emulator that opens it plainly is seen here alone.
 
 use crate::error::{Error, Result};
+use rustix::fs::{AtFlags, FileType, StatxFlags};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::Duration;
 
 /// What a process can do to a device by what it has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum How {
+    /// It has an io_uring with places for registered files, and what they hold was not shown.
+    HidesFiles,
     /// It has the node open for reading.
     Reads,
     /// It has the device's node for commands open (`/dev/sg3`, `/dev/ng0n1`): what it sends is not seen.
@@ -105,23 +109,93 @@ fn most(process: &Path, nodes: &Nodes) -> Result<Option<How>> {
             Err(e) if gone(&e) => return Ok(most),
             Err(e) => return Err(Error::file(fds, "list", e)),
         };
-        // Only a link to a device node is followed: a look behind others may block (a file of a dead server).
         let target = fs::read_link(entry.path()).unwrap_or_default();
-        if !target.starts_with("/dev/") {
-            continue;
-        }
         if nodes.commands.iter().any(|node| target.as_os_str() == node.as_str()) {
             most = most.max(Some(How::SendsCommands));
         }
-        let Ok(meta) = fs::metadata(entry.path()) else { continue };
-        let device = (rustix::fs::major(meta.rdev()), rustix::fs::minor(meta.rdev()));
-        let is_block = rustix::fs::FileType::from_raw_mode(meta.mode()).is_block_device();
-        if is_block && nodes.blocks.contains(&device) {
+        if target.as_os_str() == URING {
+            most = most.max(registered(process, &entry.file_name(), nodes)?);
+        }
+        if block_node(&entry.path()).is_some_and(|number| nodes.blocks.contains(&number)) {
             let how = if open_for_writing(process, &entry.file_name()) { How::Writes } else { How::Reads };
             most = most.max(Some(how));
         }
     }
     Ok(most)
+}
+
+/// The number of the block device whose node this is, wherever the node lies (a jail has its own); `None` where it is none.
+/// What the kernel has in memory is enough: a file of a server that does not answer must not keep this process waiting
+/// (`AT_STATX_DONT_SYNC`), and what a descriptor is does not change while it is open.
+fn block_node(path: &Path) -> Option<(u32, u32)> {
+    let found = rustix::fs::statx(rustix::fs::CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
+    let is_block = FileType::from_raw_mode(found.stx_mode.into()).is_block_device();
+    is_block.then_some((found.stx_rdev_major, found.stx_rdev_minor))
+}
+
+/// The link of a descriptor that is an io_uring.
+const URING: &str = "anon_inode:[io_uring]";
+/// The kernel shows the files of a ring only while nobody works on it (`mutex_trylock` in `io_uring_show_fdinfo`), so one
+/// that shows none is looked at this often, with this pause between.
+const URING_LOOKS: u32 = 20;
+const URING_PAUSE: Duration = Duration::from_millis(5);
+
+/// The most that a process can do through the files that it registered with a ring: such a file stays open when its
+/// descriptor is closed. How it was opened is not shown, so it counts as if for writing.
+fn registered(process: &Path, fd: &std::ffi::OsStr, nodes: &Nodes) -> Result<Option<How>> {
+    let path = process.join("fdinfo").join(fd);
+    let mut how = None;
+    for look in 0..URING_LOOKS {
+        if look > 0 {
+            std::thread::sleep(URING_PAUSE);
+        }
+        let info = match fs::read_to_string(&path) {
+            Ok(info) => info,
+            Err(e) if gone(&e) => return Ok(None),
+            Err(e) => return Err(Error::file(path, "read", e)),
+        };
+        match ring_files(&info) {
+            Ring::Files(files) => {
+                let ours = |file: &&str| block_node(Path::new(*file)).is_some_and(|n| nodes.blocks.contains(&n));
+                return Ok(files.iter().any(ours).then_some(How::Writes));
+            }
+            Ring::NoneShown => how = Some(How::HidesFiles),
+            Ring::Busy => {}
+        }
+    }
+    match how {
+        Some(how) => Ok(Some(how)),
+        None => Err(unseen(&format!("the io_uring of process {} is busy and does not show its files", path.display()))),
+    }
+}
+
+/// What the fdinfo of a ring says of its files.
+#[derive(Debug, PartialEq, Eq)]
+enum Ring<'a> {
+    /// These, by their paths; or that it has none.
+    Files(Vec<&'a str>),
+    /// It has places for files and shows none: they are empty, or a kernel before 6.16 found the ring busy.
+    NoneShown,
+    /// Nothing was shown of files at all.
+    Busy,
+}
+
+/// Reads `UserFiles:` with the number of places, then a line for each file: `    0: /dev/sda`. Older kernels show an empty
+/// place as `<none>`.
+fn ring_files(info: &str) -> Ring<'_> {
+    let mut lines = info.lines().skip_while(|l| !l.starts_with("UserFiles:"));
+    let places = lines.next().and_then(|l| l.split(':').nth(1)?.trim().parse::<u64>().ok());
+    let file = |line| -> Option<&str> {
+        let (place, file) = str::split_once(line, ": ")?;
+        place.trim().parse::<u64>().is_ok().then_some(file)
+    };
+    let files: Vec<&str> = lines.map_while(file).collect();
+    match places {
+        None => Ring::Busy,
+        Some(0) => Ring::Files(Vec::new()),
+        Some(_) if files.is_empty() => Ring::NoneShown,
+        Some(_) => Ring::Files(files),
+    }
 }
 
 /// Whether a descriptor was opened for writing; what cannot be read counts as if it were.
@@ -161,6 +235,40 @@ mod tests {
             assert_eq!(open_for_writing(dir.path(), fd.as_ref()), writes, "{text}");
         }
         assert!(open_for_writing(dir.path(), "9".as_ref()), "not known");
+    }
+
+    #[test]
+    fn the_files_of_a_ring_are_seen_or_it_is_said_that_they_are_not() {
+        let old = "pos:\t0\nUserFiles:\t3\n    0: /dev/sda\n    1: <none>\n    2: /tmp/a b\nUserBufs:\t0\n";
+        assert_eq!(ring_files(old), Ring::Files(vec!["/dev/sda", "<none>", "/tmp/a b"]));
+        let new = "SqMask:\t0x7\nUserFiles:\t64\n   63: /dev/nvme0n1\nUserBufs:\t2\n    0: 0x7f/4096\nPollList:\n";
+        assert_eq!(ring_files(new), Ring::Files(vec!["/dev/nvme0n1"]));
+        assert_eq!(ring_files("UserFiles:\t0\nUserBufs:\t2\n    0: 0x7f/4096\n"), Ring::Files(Vec::new()));
+        assert_eq!(ring_files("UserFiles:\t4\nUserBufs:\t1\n    0: 0x7f/4096\n"), Ring::NoneShown);
+        for busy in ["", "pos:\t0\nflags:\t02\n", "UserFiles:\tx\n", "UserFiles:\n"] {
+            assert_eq!(ring_files(busy), Ring::Busy, "{busy}");
+        }
+    }
+
+    #[test]
+    fn a_ring_that_stays_busy_is_not_taken_for_empty() {
+        let dir = tempfile::tempdir().unwrap();
+        for sub in ["1/fd", "1/fdinfo"] {
+            fs::create_dir_all(dir.path().join(sub)).unwrap();
+        }
+        std::os::unix::fs::symlink(URING, dir.path().join("1/fd/5")).unwrap();
+        let nodes = Nodes { blocks: vec![(8, 0)], commands: Vec::new() };
+        for (info, what) in [("UserFiles:\t0\n", Ok(0)), ("UserFiles:\t9\n", Ok(1)), ("pos:\t0\n", Err(()))] {
+            fs::write(dir.path().join("1/fdinfo/5"), info).unwrap();
+            let found = find_below(dir.path(), &nodes, 2);
+            match what {
+                Ok(n) => {
+                    let hows: Vec<How> = found.unwrap().iter().map(|o| o.how).collect();
+                    assert_eq!(hows, vec![How::HidesFiles; n], "{info}");
+                }
+                Err(()) => assert!(found.unwrap_err().to_string().contains("busy"), "{info}"),
+            }
+        }
     }
 
     #[test]

@@ -156,8 +156,9 @@ impl Hold for SimulatedHold {
         true
     }
 
-    fn node_devnum(&self, _: &str) -> Option<(u32, u32)> {
-        Some(self.opened.devnum)
+    fn node_devnum(&self, node: &str) -> Option<(u32, u32)> {
+        // A node of the same number may lie elsewhere: in a jail.
+        std::path::Path::new(node).ends_with(NAME).then_some(self.opened.devnum)
     }
 
     fn claimable(&self, _: &str) -> std::result::Result<(), i32> {

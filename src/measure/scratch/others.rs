@@ -5,7 +5,7 @@
 use super::checks::{holds_no_mount, Checks};
 use super::Asked;
 use crate::device::display::escape_str;
-use crate::device::Device;
+use crate::device::{Device, Devnum};
 use crate::error::Result;
 use crate::machine::block::devices::Partition;
 use crate::machine::block::hold::Hold;
@@ -55,7 +55,7 @@ pub(super) fn nobody(
 ) -> Result<()> {
     let (root, hold) = on;
     let bytes = Bytes::new(device, partitions, (start, length));
-    no_loop(checks, root, &bytes)?;
+    no_loop(checks, root, hold, &bytes)?;
     no_export(checks, root, hold, &bytes)?;
     if private {
         return Ok(());
@@ -72,20 +72,30 @@ pub(super) fn nobody(
         )
     })?;
     for other in openers.iter().filter(|o| o.how != How::Writes) {
-        let how = if other.how == How::Reads { "has it open for reading" } else { "can send it commands" };
+        let how = match other.how {
+            How::HidesFiles => "has an io_uring whose registered files are not shown",
+            How::SendsCommands => "can send it commands",
+            How::Reads | How::Writes => "has it open for reading",
+        };
         checks.lines.push(format!("{} {how}", named(other)));
     }
     Ok(())
 }
 
-fn no_loop(checks: &mut Checks, root: &Root, bytes: &Bytes<'_>) -> Result<()> {
+fn no_loop(checks: &mut Checks, root: &Root, hold: &dyn Hold, bytes: &Bytes<'_>) -> Result<()> {
     let all = checks.known(loops::known(root), "which loop devices are set up (/sys/block/loop*)")?;
+    // A node may lie anywhere and have any name; one that cannot be looked up is known by the kernel's own name.
+    let is = |file: &str, node: &str, number: Option<Devnum>| match hold.node_devnum(file) {
+        Some(found) => number.is_some_and(|d| found == (d.major, d.minor)),
+        None => file == node,
+    };
     let shows = |l: &&loops::Loop| {
-        let of_disk = l.file == bytes.device.node() && l.shows(bytes.start, bytes.length);
+        let of_disk = is(&l.file, &bytes.device.node(), bytes.device.devnum) && l.shows(bytes.start, bytes.length);
         let of_part = |p: &&&Partition| {
             // From where the bytes begin inside the partition.
             let from = bytes.start.saturating_sub(p.start);
-            l.file == p.node() && l.shows(from, (bytes.start + bytes.length).saturating_sub(p.start + from))
+            is(&l.file, &p.node(), p.devnum)
+                && l.shows(from, (bytes.start + bytes.length).saturating_sub(p.start + from))
         };
         of_disk || bytes.partitions.iter().find(of_part).is_some()
     };
@@ -172,6 +182,15 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_on_another_node_of_the_same_disk_refuses_and_one_on_a_file_does_not() {
+        let stand = Stand::new();
+        for (file, free) in [("/srv/jail/dev/vdz", false), ("/srv/image", true)] {
+            stand.write("sys/block/loop0/loop/backing_file", file);
+            assert_eq!(stand.ask().is_ok(), free, "{file}");
+        }
+    }
+
+    #[test]
     fn a_writer_is_named_a_reader_is_told_and_what_cannot_be_seen_refuses() {
         let mut stand = Stand::new();
         let opener = |pid, how| Opener { pid, command: "qemu".to_owned(), how };
@@ -190,6 +209,6 @@ mod tests {
         let stand = Stand::new();
         // A simulated hold knows every node as the disk.
         stand.write("sys/kernel/config/nvmet/subsystems/a/namespaces/1/device_path", "/dev/disk/by-id/x\n");
-        assert!(stand.ask().is_err_and(|why| why.contains("nvmet) serves /dev/disk/by-id/x to other machines")));
+        assert!(stand.ask().is_err_and(|why| why.contains("nvmet) serves /dev/disk/by-id/vdz to other machines")));
     }
 }

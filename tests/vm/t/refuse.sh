@@ -87,6 +87,28 @@ writer=$!
 wait_for 10 test -s /tmp/opened
 refuse 1 "a process that has the disk open for writing" "python3 (pid $writer) has /dev/$one" "/dev/$one" --scratch label
 kill $writer; wait $writer 2>/dev/null
+# A node of the same number may lie anywhere: that of a jail.
+mkdir -p /jail; read -r major minor < <(tr : ' ' <"/sys/block/$one/dev"); mknod /jail/disk b "$major" "$minor"
+python3 -c 'import os, sys, time; os.open(sys.argv[1], os.O_RDWR); print("open", flush=True); time.sleep(600)' /jail/disk >/tmp/jailed &
+writer=$!
+wait_for 30 grep -q open /tmp/jailed
+refuse 1 "a process that has a node elsewhere open for writing" "python3 (pid $writer) has /dev/$one" "/dev/$one" --scratch label
+kill "$writer"; wait "$writer" 2>/dev/null
+# A file that is registered with an io_uring stays open when its descriptor is closed (io_uring_setup 425, io_uring_register
+# 427, IORING_REGISTER_FILES 2, on x86-64 and most others).
+python3 -c 'import ctypes, os, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+ring = libc.syscall(425, 4, ctypes.create_string_buffer(120))
+fd = os.open(sys.argv[1], os.O_RDWR)
+taken = libc.syscall(427, ring, 2, (ctypes.c_int * 1)(fd), 1)
+os.close(fd)
+print("open" if ring >= 0 and taken == 0 else f"no ring: {ctypes.get_errno()}", flush=True)
+time.sleep(600)' "/dev/$one" >/tmp/ring &
+writer=$!
+wait_for 30 grep -q . /tmp/ring
+check_eq "$(cat /tmp/ring)" open "a file is registered with an io_uring"
+refuse 1 "a process that has the disk registered with an io_uring" "python3 (pid $writer) has /dev/$one" "/dev/$one" --scratch label
+kill "$writer"; wait "$writer" 2>/dev/null
 python3 -c 'import os, sys, time; os.open(sys.argv[1], os.O_RDONLY); print("open", flush=True); time.sleep(600)' "/dev/$one" >/tmp/reading &
 reader=$!
 wait_for 10 test -s /tmp/reading
