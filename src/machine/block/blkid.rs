@@ -21,12 +21,7 @@ pub enum Signature {
 
 /// Probes a node, or these bytes of it alone (offset and length).
 pub fn probe(node: &str, bytes: Option<(u64, u64)>) -> Result<Signature> {
-    let bounds = bytes.map(|(offset, length)| [format!("--offset={offset}"), format!("--size={length}")]);
-    let mut arguments = vec!["-p", "-o", "export"];
-    arguments.extend(bounds.iter().flatten().map(String::as_str));
-    arguments.extend(["--", node]);
-    let said = process::run("blkid", &arguments, DEADLINE)
-        .map_err(|e| Error::file(node, "run blkid -p (util-linux) on", e))?;
+    let said = run(node, bytes).map_err(|e| Error::file(node, "run blkid -p (util-linux) on", e))?;
     match said.code {
         Some(0) => Ok(parse(&String::from_utf8_lossy(&said.out))),
         Some(2) => Ok(Signature::Nothing),
@@ -38,6 +33,23 @@ pub fn probe(node: &str, bytes: Option<(u64, u64)>) -> Result<Signature> {
             what: escape_str(String::from_utf8_lossy(&said.err).trim()),
         }),
     }
+}
+
+/// That a node can be opened and read within the deadline: a process of its own does it, so a device that does not answer
+/// keeps that one waiting and not this. Whatever else it says is no matter here.
+pub fn answers(node: &str) -> Result<()> {
+    match run(node, None) {
+        Err(e) if e.kind() == std::io::ErrorKind::TimedOut => Err(Error::file(node, "open and read (blkid -p)", e)),
+        _ => Ok(()),
+    }
+}
+
+fn run(node: &str, bytes: Option<(u64, u64)>) -> std::io::Result<process::Said> {
+    let bounds = bytes.map(|(offset, length)| [format!("--offset={offset}"), format!("--size={length}")]);
+    let mut arguments = vec!["-p", "-o", "export"];
+    arguments.extend(bounds.iter().flatten().map(String::as_str));
+    arguments.extend(["--", node]);
+    process::run("blkid", &arguments, DEADLINE)
 }
 
 /// Reads `KEY=value` lines. PART_ENTRY_* describe the partition itself, not its content.

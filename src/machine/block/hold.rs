@@ -77,6 +77,7 @@ impl LiveHold {
 impl Hold for LiveHold {
     fn lock(&mut self, node: &str) -> Result<Option<Opened>> {
         self.unlock();
+        blkid::answers(node)?;
         let Some(disk) = LockedDisk::open(node)? else { return Ok(None) };
         let opened = disk.opened;
         self.disk = Some((disk, Instant::now()));

@@ -16,6 +16,7 @@ use crate::machine::stuck::Stuck;
 use crate::machine::udev;
 use crate::units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::thread::{self, CapabilitySet, CapabilitySets};
 use serde::{de::DeserializeOwned, Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -76,6 +77,7 @@ pub fn serve() -> io::Result<()> {
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     // Whoever ends a whole group (systemd does) means the parent, which has content to put back through this child.
     let _ignored = Interrupt::watch()?;
+    give_up_rights();
     let mut port = LivePort::default();
     let root = Root::open(std::path::Path::new("/")).map_err(io::Error::other)?;
     while let Ok((request, payload)) = receive::<Request>(&mut input) {
@@ -109,6 +111,21 @@ pub fn serve() -> io::Result<()> {
         send(&mut output, &answer, &bytes)?;
     }
     Ok(())
+}
+
+/// Keeps what asking and acting need, as the unit does (`rules/units/zerocap-measure@.service`): commands to devices, and files
+/// whatever their owner. A kernel or a sandbox that refuses leaves the rights that were there, which are the parent's.
+fn give_up_rights() {
+    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_RAWIO | CapabilitySet::DAC_OVERRIDE;
+    if let Ok(had) = thread::capabilities(None) {
+        let less = CapabilitySets {
+            effective: had.effective & needed,
+            permitted: had.permitted & needed,
+            inheritable: CapabilitySet::empty(),
+        };
+        let _ = thread::set_capabilities(None, less);
+    }
+    let _ = thread::set_no_new_privs(true);
 }
 
 /// A running child.

@@ -14,7 +14,12 @@ for wait in "0.9 s" "24 MiB"; do
     zerocap measure "/dev/$one" --scratch 16MiB+16MiB $J >/dev/null 2>&1 &
     pid=$!
     # Early, before much of it is done, and in the midst of its writes.
-    if [ "$wait" = "0.9 s" ]; then sleep 0.9; else wait_written "$one" "$from" 24; fi
+    if [ "$wait" = "0.9 s" ]; then sleep 0.9; else
+        wait_written "$one" "$from" 24
+        # DAC_OVERRIDE, SYS_RAWIO and SYS_ADMIN.
+        rights=$(grep -E '^(CapEff|CapPrm|NoNewPrivs)' "/proc/$(pgrep -f port-chil[d] | head -n 1)/status" | cut -f2 | tr '\n' ' ')
+        check_eq "$rights" "0000000000220002 0000000000220002 1 " "the acting child has only the rights that it needs"
+    fi
     kill -9 $pid
     wait $pid 2>/dev/null
     # The acting child ends after the act it is in; until then it holds the range.
