@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Put back what an interrupted test left, or say why not
 #[derive(Debug, clap::Args)]
 pub struct Recover {
-    /// The device; none: all
+    /// The device, or the name that an earlier call gave of what is left; none: all
     #[arg(value_name = "DEV")]
     device: Option<String>,
     /// Where the journal lies, if the test was given --journal

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 /// What was asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The device as typed; none: all.
+    /// The device as typed, or the name that an earlier call gave of what is left, where no device has it; none: all.
     pub device: Option<String>,
     /// `--journal DIR`: where a journal lies that no intent speaks of.
     pub journal: Option<PathBuf>,
@@ -50,10 +50,6 @@ pub fn run(roots: &Roots, request: &Request) -> Result<Vec<Report>> {
         ));
     }
     let root = &roots.system;
-    let only = request.device.as_ref().map(|typed| target::named(roots, typed)).transpose()?.map(|device| {
-        let facts = facts::gather(root, roots.port().as_mut(), &device, Depth::Event);
-        intents::name(facts.names.identity.as_ref(), device.devnum)
-    });
     let usual = request.journal.clone().unwrap_or_else(|| roots.var().join("journal"));
     let mut reports: Vec<Report> = Vec::new();
     let mut left: Vec<(String, PathBuf)> = Vec::new();
@@ -72,6 +68,18 @@ pub fn run(roots: &Roots, request: &Request) -> Result<Vec<Report>> {
         }
     }
     left.sort();
+    let is_left =
+        |typed: &String| left.iter().map(|(n, _)| n).chain(reports.iter().map(|(n, _)| n)).any(|n| n == typed);
+    let only = match &request.device {
+        // Of a device that is gone only this name is there.
+        Some(typed) if is_left(typed) => Some(typed.clone()),
+        Some(typed) => {
+            let device = target::named(roots, typed)?;
+            let facts = facts::gather(root, roots.port().as_mut(), &device, Depth::Event);
+            Some(intents::name(facts.names.identity.as_ref(), device.devnum))
+        }
+        None => None,
+    };
     left.retain(|(n, _)| only.as_ref().is_none_or(|o| o == n));
     reports.retain(|(n, _)| only.as_ref().is_none_or(|o| o == n));
     if let Some(file) = &request.export {

@@ -75,11 +75,12 @@ fn held(
     let shown = machine.journal.shown(&file).display().to_string();
     let kept = |what: String| Error::NotPutBack { device: name.to_owned(), what, journal: shown.clone() };
     let (device, said) = match journal::read(machine.journal, &file)? {
-        Read::None => return Err(kept(
-            "the journal is missing (is its file system mounted?); nothing was changed. If the content is given up, \
-                 run `zerocap recover --give-up`"
-                .to_owned(),
-        )),
+        Read::None => {
+            return Err(kept(format!(
+                "the journal is missing (is its file system mounted?); nothing was changed. If the content is given up, run \
+                 `zerocap recover --give-up {name}`"
+            )))
+        }
         Read::Damaged(why) => return Err(kept(format!("the journal is damaged: {why}; nothing was changed"))),
         Read::There(journal) => {
             if word.as_ref().is_some_and(|w| w.run != journal.header.run) {
@@ -235,7 +236,13 @@ impl Work<'_> {
             _ if ours => Ok(Medium::Written(device.clone())),
             // While the test writes its medium bears the witness: one that holds the old content without it is a copy.
             None if self.word.is_some_and(|w| w.phase != Phase::Writing) => Ok(Medium::AsBefore(device.clone())),
-            _ => Err(format!(
+            None => Err(format!(
+                "{absent}; {} bears the name of it and holds all of the old content: it is a copy, or the test put the content \
+                 back and could not write that down. If there is no other medium, nothing is lost by `zerocap recover --give-up {}`",
+                device.node(),
+                device.node()
+            )),
+            Some(_) => Err(format!(
                 "{absent}; {} bears the name of it and nothing of the test: it is another medium, or somebody has written over \
                  all of the range since",
                 device.node()

@@ -16,10 +16,20 @@
 //! a caller pays is the total. Standard errors are those of the single calls' times: the variance of a sum of n calls is n
 //! times that of one.
 //!
+//! Single calls are not independent where a device stalls every so many bytes, or where each pass pays for the one before it:
+//! their variance then says far more than the total varies. So that zeroing is *not* faster may also be seen from the
+//! variance of the difference over equal parts of the sequence: its passes, or so many pieces. As few parts vary by chance, the
+//! quantiles are Student's, each at half of the error, since both are looked at. "Faster" never rests on these.
+//!
 //! No method bounds a mean under heavy tails: over N bytes, stalls rarer than one in N/7 bytes are missed once in 1000.
 
 /// How many standard errors an answer is away from the threshold.
 const CLEAR: f64 = 3.0;
+/// Equal parts of a sequence that is cut for the variance over parts.
+const PIECES: usize = 14;
+/// Student's quantiles at 1 - 0.0005, for 1, 2, … degrees of freedom; the last for all that are more.
+const STUDENT: [f64; 16] =
+    [636.6, 31.60, 12.92, 8.61, 6.87, 5.96, 5.41, 5.04, 4.78, 4.59, 4.44, 4.32, 4.22, 4.14, 4.07, 4.01];
 /// A call that takes more than so many medians is a stall.
 const STALL: u64 = 4;
 /// D1 and D2 differ by more than this part of D2, and by [`CLEAR`]: the device was not the same all the time.
@@ -75,6 +85,12 @@ impl Part {
 
     fn variance(&self) -> f64 {
         self.data.variance() + self.zeroes.variance() + self.flushes.variance()
+    }
+
+    /// The `k`-th of so many equal parts, in the order in which they were made.
+    fn piece(&self, k: usize, of: usize) -> Part {
+        let cut = |calls: &Calls| Calls(calls.0[calls.0.len() * k / of..calls.0.len() * (k + 1) / of].to_vec());
+        Part { data: cut(&self.data), zeroes: cut(&self.zeroes), flushes: cut(&self.flushes) }
     }
 }
 
@@ -184,13 +200,32 @@ impl Sustained {
         let inside = self.owed() <= self.z.zeroes.total();
         let error = CLEAR * self.error(threshold, inside);
         let (gain, cost) = (self.gain(), self.cost());
-        if gain - threshold * cost < -error {
+        if gain - threshold * cost < -error || self.is_slower_by_parts(threshold) {
             Answer::NotFaster
         } else if gain - threshold * (cost + self.z.zeroes.excess()) > error && !self.owes() {
             Answer::Faster
         } else {
             Answer::Open
         }
+    }
+
+    /// Whether it is surely not faster, by how the difference varies over the passes, or over [`PIECES`].
+    fn is_slower_by_parts(&self, threshold: f64) -> bool {
+        let passes = self.r.flushes.0.len();
+        let inside = self.owed() <= self.z.zeroes.total();
+        [passes, PIECES].into_iter().filter(|n| *n > 1 && *n <= self.r.data.0.len()).any(|n| {
+            let differences: Vec<f64> = (0..n)
+                .map(|k| {
+                    let [d1, w, d2, z, r] = [&self.d1, &self.w, &self.d2, &self.z, &self.r].map(|p| p.piece(k, n));
+                    let part = Sustained { bytes: 0, d1, w, d2, z, r };
+                    part.gain() - threshold * if inside { part.z.zeroes.total() } else { part.owed() }
+                })
+                .collect();
+            let total: f64 = differences.iter().sum();
+            let mean = total / n as f64;
+            let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (n as f64 - 1.0) * n as f64;
+            total < -STUDENT[(n - 2).min(STUDENT.len() - 1)] * variance.sqrt()
+        })
     }
 
     fn answer_of_a_changing_device(&self, threshold: f64) -> Answer {
@@ -263,6 +298,33 @@ mod tests {
         stalls.z.zeroes.0.iter_mut().step_by(4).for_each(|t| *t = 8_000_000);
         assert_ne!(stalls.answer(2.0), Answer::Faster);
         assert!(!of(1_000_000, 1_000_000, 1_000_000, 1_000_000).stalled());
+    }
+
+    #[test]
+    fn what_comes_at_equal_distances_does_not_leave_it_open() {
+        // A stall every fourth call; all told zeroing is half as fast as writing.
+        let mut stalls = of(1_000_000, 1_000_000, 100_000, 1_000_000);
+        for part in [&mut stalls.d1, &mut stalls.w, &mut stalls.d2, &mut stalls.z, &mut stalls.r] {
+            part.data.0 = part.data.0.repeat(3);
+            part.zeroes.0 = part.zeroes.0.repeat(3);
+        }
+        let mut plain = stalls.clone();
+        stalls.z.zeroes.0.iter_mut().step_by(4).for_each(|t| *t = 5_700_000);
+        assert_eq!(stalls.answer(2.0), Answer::NotFaster);
+        // As many, where chance put them, say no more than they did.
+        stalls.z.zeroes.0.sort_unstable();
+        assert_eq!(stalls.answer(2.0), Answer::Open);
+        // Each pass of four calls pays for the one before it; the first of R for the last of Z.
+        let flushes = |n| Calls(vec![1000; n]);
+        for (part, n) in
+            [(&mut plain.d1, 12), (&mut plain.w, 24), (&mut plain.d2, 12), (&mut plain.z, 24), (&mut plain.r, 12)]
+        {
+            part.flushes = flushes(n);
+        }
+        assert_eq!(plain.answer(2.0), Answer::Faster);
+        plain.z.data.0.iter_mut().skip(4).step_by(4).for_each(|t| *t = 7_000_000);
+        plain.r.data.0[0] = 7_000_000;
+        assert_eq!(plain.answer(2.0), Answer::NotFaster);
     }
 
     #[test]

@@ -106,8 +106,10 @@ wait_written "$work" "$from" 24; state_table error
 wait $pid; code=$?
 check_eq "$code" 1 "an intent that cannot be written ends the test: $(cat /tmp/err)"
 umount /jm; state_table linear; mount /dev/mapper/state /jm
-zerocap recover --journal /tmp/j --state /jm/state >/tmp/out 2>&1; note "recover: $? $(head -n 1 /tmp/out)"
 check_eq "$(sum "$work")" "$before" "  the content is as before"
+check_exit 1 "  recover cannot know that" zerocap recover --journal /tmp/j --state /jm/state
+check_has "$ERR" "holds all of the old content" "  and says what it sees: $ERR"
+check_exit 0 "  what it names ends it" zerocap recover --give-up "/dev/$work" --journal /tmp/j --state /jm/state
 check_eq "$(hazards "$work")" "[]" "  nothing is held against the disk"
 rm -rf /jm/state
 
@@ -126,7 +128,47 @@ blockdev --setrw "/dev/$work"
 check_exit 0 "recover when it can be written again" zerocap recover --journal /tmp/j
 check_eq "$(sum "$work")" "$before" "  the content is as before"
 
+umount /jm; dmsetup remove --retry state
+
+# --- the kernel serves it to others ---
+T=/sys/kernel/config/target
+modprobe -a target_core_mod target_core_iblock
+core=$T/core/iblock_1/lio
+mkdir -p "$core"; echo "udev_path=/dev/$work" >"$core/control"; echo 1 >"$core/enable"
+check_exit 1 "a disk that LIO serves is refused" zerocap measure "/dev/$work" --scratch 8MiB+16MiB $J
+check_has "$ERR" "LIO" "  and LIO is named: $ERR"
+rmdir "$core"
+
+# --- another host reserves the disk in the middle: each command ends with the status RESERVATION CONFLICT ---
+mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
+sd=$(sdebug)
+fill "$sd"; before=$(sum "$sd")
+errors=/sys/kernel/debug/scsi_debug/$(basename "$(readlink -f "/sys/block/$sd/device")")/error
+from=$(written "$sd")
+zerocap measure "/dev/$sd" --scratch 8MiB+16MiB $J >/tmp/out 2>/tmp/err &
+pid=$!
+wait_written "$sd" "$from" 24
+for op in 0x2a 0x8a 0x93 0x41; do echo "2 1 $op 0x0 0x0 0x18 0x0 0x0 0x0" >"$errors"; done
+wait $pid; code=$?
+check_eq "$code" 1 "a reservation ends the test: $(cat /tmp/err)"
+check_exit 1 "recover while it is reserved" zerocap recover --journal /tmp/j
+note "$ERR"
+for op in 0x2a 0x8a 0x93 0x41; do echo "- 2 $op" >"$errors"; done
+check_exit 0 "recover when it is free" zerocap recover --journal /tmp/j
+check_eq "$(sum "$sd")" "$before" "  the content is as before"
+check_eq "$(hazards "$sd")" "[]" "  nothing is held against it"
+
+# --- a disk that is gone for good: its journal is given up by its name ---
+kill_at "$sd" 24 --scratch 8MiB+16MiB $J
+check "remove" sdebug_rm
+check_exit 1 "recover without the disk" zerocap recover --journal /tmp/j
+check_has "$ERR" "not present" "  says so: $ERR"
+name=$(cd /tmp/j && ls -- *.journal); name=${name%.journal}
+check_exit 0 "  given up by the name that it printed" zerocap recover --give-up "$name" --journal /tmp/j
+check "no journal and no intent is left" test -z "$(find /tmp/j /var/lib/zerocap/intent -type f)"
+
 # --- a device-mapper device is suspended in the middle, for longer than the deadline of a call ---
+before=$(sum "$work")
 dmsetup create over --table "0 $(blockdev --getsz "/dev/$work") linear /dev/$work 0"; settle
 dm=$(basename "$(readlink -f /dev/mapper/over)")
 from=$(written "$dm")
@@ -141,45 +183,5 @@ dmsetup resume over; child_gone
 check_exit 0 "recover after it was resumed" zerocap recover --journal /tmp/j
 check_eq "$(sum "$work")" "$before" "  the content is as before"
 check_eq "$(hazards "$dm")$(hazards "$work")" "[][]" "  nothing is held against the devices"
-dmsetup remove --retry over; umount /jm; dmsetup remove --retry state
-
-# --- another host reserves the disk in the middle: a second nexus of one LUN ---
-T=/sys/kernel/config/target
-modprobe -a target_core_mod target_core_iblock tcm_loop
-core=$T/core/iblock_1/lio
-mkdir -p "$core"
-echo "udev_path=/dev/$work" >"$core/control"; echo 1 >"$core/enable"; echo shared >"$core/wwn/vpd_unit_serial"
-lun() { # lun N : the LUN through its Nth nexus; prints the disk
-    local wwn=naa.500140500000000$1 before new
-    before=$(ls /sys/block)
-    mkdir -p "$T/loopback/$wwn/tpgt_1/lun/lun_0"
-    echo "naa.600140500000000$1" >"$T/loopback/$wwn/tpgt_1/nexus"
-    ln -s "$core" "$T/loopback/$wwn/tpgt_1/lun/lun_0/port"
-    for _ in $(seq 100); do
-        new=$(comm -13 <(sort <<<"$before") <(ls /sys/block | sort) | grep '^sd') && [ "$(cat "/sys/block/$new/size")" -gt 0 ] && break
-        sleep 0.1
-    done
-    settle "$new" >&2
-    echo "$new"
-}
-check_exit 1 "a disk that LIO serves is refused" zerocap measure "/dev/$work" --scratch 8MiB+16MiB $J
-check_has "$ERR" "LIO" "  and LIO is named: $ERR"
-one=$(lun 1)
-check_eq "$(sum "$one")" "$before" "the LUN shows the disk's content"
-from=$(written "$one")
-zerocap measure "/dev/$one" --scratch 8MiB+16MiB $J --thin-ok --shared-ok >/tmp/out 2>/tmp/err &
-pid=$!
-wait_written "$one" "$from" 24
-two=$(lun 2)
-check "the other host registers and reserves" sh -c "sg_persist --out --register --param-sark=abc /dev/$two && sg_persist --out --reserve --param-rk=abc --prout-type=3 /dev/$two"
-wait $pid; code=$?
-check_eq "$code" 1 "a reservation ends the test: $(cat /tmp/err)"
-check_exit 1 "recover while it is reserved" zerocap recover --journal /tmp/j
-note "$ERR"
-sg_persist --out --release --param-rk=abc --prout-type=3 "/dev/$two" >/dev/null
-sg_persist --out --register --param-rk=abc --param-sark=0 "/dev/$two" >/dev/null
-echo 1 >"/sys/block/$two/device/delete"; wait_for 10 test ! -e "/sys/block/$two"; settle
-check_exit 0 "recover when it is free" zerocap recover --journal /tmp/j
-check_eq "$(sum "$one")" "$before" "  the content is as before"
-check_eq "$(hazards "$one")" "[]" "  nothing is held against it"
+dmsetup remove --retry over
 check "no journal and no intent is left" test -z "$(find /tmp/j /var/lib/zerocap/intent -type f)"
