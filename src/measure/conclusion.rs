@@ -77,10 +77,8 @@ impl Outcome {
     /// What the run says at this threshold.
     pub fn conclusion(&self, threshold: f64) -> Conclusion {
         let decision = self.pairs.decision();
-        if decision == Decision::Open {
-            return Conclusion::Open(Unsure::Pairs(self.inconclusive));
-        }
-        if self.pairs.halves_disagree() {
+        let wandered = self.pairs.halves_disagree();
+        if wandered && decision != Decision::Open {
             return Conclusion::Open(Unsure::PairsWandered);
         }
         let stretch = self.sustained.as_ref();
@@ -88,9 +86,12 @@ impl Outcome {
         match (decision, answer) {
             (Decision::Below, Some(Answer::Faster)) => Conclusion::Open(Unsure::Contradiction),
             (Decision::Below, _) => Conclusion::NotFaster { only_bursts: false, stalls: false },
+            // Also where the pairs do not decide, unless they wander: a single call may meet a stall or not, many at once do.
+            (Decision::Open, _) if wandered => Conclusion::Open(Unsure::Pairs(self.inconclusive)),
             (_, Some(Answer::NotFaster)) => {
                 Conclusion::NotFaster { only_bursts: true, stalls: stretch.is_some_and(|s| s.stalled()) }
             }
+            (Decision::Open, _) => Conclusion::Open(Unsure::Pairs(self.inconclusive)),
             (_, Some(Answer::Faster)) if self.deferred_cost().is_some() => Conclusion::Open(Unsure::Owes),
             (_, Some(Answer::Faster)) => Conclusion::Faster,
             (_, Some(Answer::NotStationary)) => Conclusion::Open(Unsure::StretchWandered),

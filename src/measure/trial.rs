@@ -81,7 +81,10 @@ impl Run<'_> {
         self.edges(watch)?;
         self.pairs(watch)?;
         self.note_limits(watch, limits, DECIDING.as_str());
-        if self.out.pairs.decision() != Decision::Open {
+        // Where the pairs do not decide, the stretch may still say no: stalls that every other pair meets.
+        if self.out.pairs.decision() != Decision::Open
+            || matches!(self.out.inconclusive, Some(Open::Bytes | Open::Time))
+        {
             self.stretch(watch)?;
         }
         self.zeroes_last(watch)?;

@@ -1,8 +1,9 @@
 //! Whose fault it is: a run reports what looks like a device's mistake; this file says whether it is the device's. Reads
 //! only. What could as well be somebody else's doing accuses nobody, and the test ends without a verdict.
 //!
-//! A block that reads neither zero nor anything that this test or the range ever held was written by somebody else. A call
-//! that is not answered is the device's fault only while the device has it in flight.
+//! A block that reads neither zero nor anything that this test or the range ever held was written by somebody else. Zeroes
+//! where no zeroing call was made are the device's doing only where it wrote for nobody else meanwhile. A call that is not
+//! answered is the device's fault only while the device has it in flight.
 
 use crate::facts::Facts;
 use crate::machine::block::stack;
@@ -12,6 +13,7 @@ use crate::machine::port::{ActError, ScratchRange};
 use crate::measure::journal::Journal;
 use crate::measure::outcome::{End, Seen, Wrong};
 use crate::terms::Hazard;
+use crate::units::human_bytes;
 
 /// What is asked.
 #[derive(Clone, Copy)]
@@ -22,6 +24,8 @@ pub struct Asked<'a> {
     pub facts: &'a Facts,
     /// The range's old content.
     pub journal: &'a Journal<'a>,
+    /// Bytes that the disk wrote, zeroed or discarded for others during the run; `None` where it does not count.
+    pub others_wrote: Option<u64>,
 }
 
 /// The end of a run, once it is known whose fault it is.
@@ -41,11 +45,20 @@ fn innocent(wrong: &Wrong, asked: &Asked<'_>, range: &ScratchRange) -> Option<St
         return not_in_flight(asked.root, asked.facts);
     }
     let seen = wrong.seen.as_ref()?;
-    foreign(seen, asked.journal, range).then(|| {
-        format!(
-            "byte {} was written by somebody else meanwhile; find out who uses this range before it is tested again",
-            range.node_offset + seen.offset
-        )
+    let at = range.node_offset + seen.offset;
+    if foreign(seen, asked.journal, range) {
+        return Some(format!(
+            "byte {at} was written by somebody else meanwhile; find out who uses this range before it is tested again"
+        ));
+    }
+    let elsewhere = wrong.hazard == Hazard::ZeroingError;
+    let others = match asked.others_wrote {
+        Some(0) => return None,
+        Some(bytes) => format!("the disk wrote {} for others during the test", human_bytes(bytes)),
+        None => "the disk does not count what it writes for others".to_owned(),
+    };
+    elsewhere.then(|| {
+        format!("byte {at} may have been written by another program: {others}; test again when nobody uses it")
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::facts::Facts;
 use crate::measure::conclusion::{Conclusion, Unsure};
 use crate::measure::outcome::{End, MethodRun, Outcome};
-use crate::measure::stats;
+use crate::measure::stats::{self, Decision};
 use crate::policy::Policy;
 use crate::terms::{Class, FindingCode, Method};
 use crate::units::{human_bytes, rate};
@@ -232,7 +232,11 @@ fn not_sustained(run: &Outcome) -> String {
     let (bytes, times) = run.sustained.as_ref().map_or((0, None), |s| (s.bytes, s.speedup()));
     let times = times.map_or_else(|| "not faster".to_owned(), |t| format!("{t:.2} times as fast"));
     let bytes = human_bytes(bytes);
-    format!("single calls zero fast, but over {bytes} in one stretch zeroing is {times} as writing zeroes, all that follows charged")
+    let single = match run.pairs.decision() {
+        Decision::Open => "single calls do not decide, and",
+        _ => "single calls zero fast, but",
+    };
+    format!("{single} over {bytes} in one stretch zeroing is {times} as writing zeroes, all that follows charged")
 }
 
 fn method(run: &MethodRun, class: Class) -> MethodResult {

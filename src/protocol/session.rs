@@ -34,6 +34,8 @@ pub(super) struct Session<'a, 'm> {
     pub(super) conditions: Conditions,
     pub(super) limits: Limits,
     pub(super) allocation: Allocation,
+    /// Of the last run: see [`blame::Asked::others_wrote`].
+    pub(super) others_wrote: Option<u64>,
 }
 
 /// Runs a test on a range that was proved, with lock and name held ([`begin`]). `keep` is called with what it gave; nothing
@@ -98,7 +100,8 @@ impl<'a, 'm> Session<'a, 'm> {
         let limits = Limits::read(machine.root, on.facts);
         let allocation = ask_allocation(machine.port, &on, prepared);
         let journal_name = format!("{}.journal", on.name);
-        Ok(Session { on, machine, prepared, journal_name, header, word, conditions, limits, allocation })
+        let others_wrote = None;
+        Ok(Session { on, machine, prepared, journal_name, header, word, conditions, limits, allocation, others_wrote })
     }
 
     fn devnum(&self) -> Option<Devnum> {
@@ -208,9 +211,12 @@ impl<'a, 'm> Session<'a, 'm> {
         }
         (conditions.interference, conditions.deep) = (extras.interference, extras.deep);
         // Where the device does not count, nothing is said.
-        if let (Fact::Known(before), Fact::Known(now)) = (before, served::so_far(root, &on.facts.device)) {
-            conditions.found.extend(others_io::finding(now.since(before, attendant.own())));
-        }
+        let others = match (before, served::so_far(root, &on.facts.device)) {
+            (Fact::Known(before), Fact::Known(now)) => Some(now.since(before, attendant.own())),
+            _ => None,
+        };
+        conditions.found.extend(others.and_then(others_io::finding));
+        self.others_wrote = others.map(|o| o.written);
         outcome
     }
 
@@ -219,7 +225,12 @@ impl<'a, 'm> Session<'a, 'm> {
         let end = std::mem::replace(&mut outcome.end, End::Complete);
         outcome.end = match self.journal() {
             Ok(journal::Read::There(journal)) => {
-                let asked = blame::Asked { root: self.machine.root, facts: self.on.facts, journal: &journal };
+                let asked = blame::Asked {
+                    root: self.machine.root,
+                    facts: self.on.facts,
+                    journal: &journal,
+                    others_wrote: self.others_wrote,
+                };
                 blame::settle(end, &asked, &self.on.proof.range)
             }
             // What cannot be compared with the old content accuses nobody of leaving it.

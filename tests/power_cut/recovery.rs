@@ -4,6 +4,7 @@ use super::*;
 use sim::TWIN;
 use zerocap::machine::block::blkid::Signature;
 use zerocap::machine::simulated::disk;
+use zerocap::measure::outcome::End;
 
 fn recovered(s: &mut Stand) -> Result<String, String> {
     s.recover(&Rc::default()).0.map_err(|e| e.to_string())
@@ -279,6 +280,21 @@ fn a_write_by_somebody_else_ends_the_test_and_is_kept() {
         assert!(now[inner.clone()] == wanted[inner], "{act}: {e}");
     }
     assert!(seen > 10, "{seen}");
+}
+
+#[test]
+fn zeroes_that_somebody_else_may_have_written_accuse_nobody() {
+    let mut seen = 0;
+    for act in 8..90 {
+        let mut s = Stand::new(Model::steady(8_000_000, 1_000_000), 2, 8192, 512, false);
+        let at = s.prepared.plan.start + 512 * (act % 64);
+        s.meanwhile = vec![(act, at, vec![0; 512])];
+        let (result, kept) = s.test(&Rc::default());
+        let accused = kept.is_some_and(|(outcome, _)| matches!(outcome.end, End::Wrong(_)));
+        assert!(!accused, "{act}: a healthy device is accused: {result:?}");
+        seen += usize::from(result.is_err_and(|e| e.to_string().contains("may have been written by another program")));
+    }
+    assert!(seen > 5, "{seen}");
 }
 
 /// A device that reads 0xff after zeroing: after a cut nobody can tell that from what somebody wrote, so recovery names it

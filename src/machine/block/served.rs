@@ -31,8 +31,11 @@ impl Served {
     }
 }
 
-/// All that was served so far.
+/// All that was served so far. Not known where the device does not count (`queue/iostats`, which an administrator may set to 0).
 pub fn so_far(root: &Root, device: &Device) -> Fact<Served> {
+    if root.flag(&device.attr("queue/iostats")).is(false) {
+        return Fact::malformed("queue/iostats is 0: the device does not count");
+    }
     root.text(&device.attr("stat")).and_then(|text| match parse(&text) {
         Some(served) => Fact::Known(served),
         None => Fact::malformed("not the fields of stat"),

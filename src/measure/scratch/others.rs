@@ -208,7 +208,7 @@ mod tests {
     fn a_device_that_is_served_to_others_refuses() {
         let stand = Stand::new();
         // A simulated hold knows every node as the disk.
-        stand.write("sys/kernel/config/nvmet/subsystems/a/namespaces/1/device_path", "/dev/disk/by-id/x\n");
+        stand.write("sys/kernel/config/nvmet/subsystems/a/namespaces/1/device_path", "/dev/disk/by-id/vdz\n");
         assert!(stand.ask().is_err_and(|why| why.contains("nvmet) serves /dev/disk/by-id/vdz to other machines")));
     }
 }
