@@ -11,6 +11,8 @@ use crate::machine::block::loop_device;
 use crate::machine::environment;
 use crate::machine::fs::durable::SimulatedDurable;
 use crate::machine::fs::guard::When;
+use crate::machine::fs::root::Root;
+use crate::machine::fs::stamp;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::pattern;
 use crate::machine::simulated::disk::{self, Shared, SimulatedHold};
@@ -192,12 +194,71 @@ fn surroundings() -> Result<Vec<Step>> {
         }
         Fact::Unknown(_) => false,
     };
-    Ok(vec![
+    let mut steps = vec![
         (format!("the udev rule is {}", if rule { "installed" } else { "not installed (make install)" }), rule),
         (
             format!("zerocap-recover.service is {}", if unit { "installed" } else { "not installed (make install)" }),
             unit,
         ),
         (format!("the kernel {} write_zeroes_unmap_max_bytes (Linux 6.17)", if knob { "has" } else { "has no" }), knob),
-    ])
+    ];
+    steps.extend(not_compiled(Path::new("/")).map(|file| {
+        let text = format!(
+            "the model entries of {file} are newer than hwdb.bin, so udev does not know them: run systemd-hwdb update, then \
+             udevadm trigger --subsystem-match=block"
+        );
+        (text, false)
+    }));
+    Ok(steps)
+}
+
+/// Where udev looks for the compiled database: the first that is there counts (hwdb(7), `hwdb_bin_paths` of systemd).
+const COMPILED: [&str; 5] = [
+    "etc/systemd/hwdb/hwdb.bin",
+    "etc/udev/hwdb.bin",
+    "usr/lib/systemd/hwdb/hwdb.bin",
+    "usr/lib/udev/hwdb.bin",
+    "lib/udev/hwdb.bin",
+];
+
+/// A file with model entries that was written after the database was compiled; where none was compiled, any such file.
+fn not_compiled(root: &Path) -> Option<String> {
+    let compiled = COMPILED.iter().find_map(|path| stamp::modified(&root.join(path)));
+    let newer = |path: &Path| stamp::modified(path).is_some_and(|m| compiled.is_none_or(|c| m > c));
+    let files = Root::open(root).ok()?;
+    let entries = ["etc/udev/hwdb.d", "usr/lib/udev/hwdb.d"].into_iter().flat_map(|dir| {
+        let names = files.list(dir).known().cloned().unwrap_or_default();
+        names.into_iter().filter(|n| n.ends_with(".hwdb")).map(move |n| format!("{dir}/{n}"))
+    });
+    let speaks = |path: &String| files.text(path).known().is_some_and(|t| t.contains("ZEROCAP_MODEL_"));
+    let found: Vec<String> = entries.filter(|path| newer(&root.join(path)) && speaks(path)).collect();
+    found.first().map(|path| format!("/{path}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn model_entries_that_udev_does_not_know_are_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str, age: u64| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            let when = SystemTime::now() - Duration::from_secs(age);
+            std::fs::File::options().write(true).open(&path).unwrap().set_modified(when).unwrap();
+        };
+        put("etc/udev/hwdb.d/20-other.hwdb", "evdev:*\n KEY=1\n", 0);
+        put("usr/lib/udev/hwdb.bin", "", 100);
+        assert_eq!(not_compiled(dir.path()), None, "not of zerocap");
+        put("usr/lib/udev/hwdb.d/90-zerocap.hwdb", "zerocap:*\n ZEROCAP_MODEL_CLASS=fast\n", 200);
+        assert_eq!(not_compiled(dir.path()), None, "older");
+        put("etc/udev/hwdb.d/90-fleet.hwdb", "zerocap:*\n ZEROCAP_MODEL_CLASS=fast\n", 50);
+        assert_eq!(not_compiled(dir.path()).as_deref(), Some("/etc/udev/hwdb.d/90-fleet.hwdb"));
+        // A database of the administrator's own hides the vendor's.
+        put("etc/udev/hwdb.bin", "", 10);
+        assert_eq!(not_compiled(dir.path()), None, "compiled again");
+    }
 }

@@ -21,6 +21,10 @@ const OURS: &str = "zerocap";
 /// Refuses what is neither root's nor the caller's own (which is root on a system that rules act on), and what others may
 /// write.
 pub fn check(path: &Path, uid: u32, mode: u32) -> Result<()> {
+    check_with(path, uid, mode, "so it is not believed; look at what it says, then chmod go-w it or remove it")
+}
+
+fn check_with(path: &Path, uid: u32, mode: u32, what_to_do: &str) -> Result<()> {
     let refuse = |what: String| Err(Error::Malformed { path: path.display().to_string(), what });
     let own = rustix::process::geteuid();
     if uid != 0 && uid != own.as_raw() {
@@ -31,11 +35,7 @@ pub fn check(path: &Path, uid: u32, mode: u32) -> Result<()> {
         ));
     }
     if mode & OTHERS_WRITE != 0 {
-        return refuse(format!(
-            "others may write it (mode {:04o}), so it is not believed; look at what it says, then chmod go-w it or remove \
-             it",
-            mode & 0o7777
-        ));
+        return refuse(format!("others may write it (mode {:04o}), {what_to_do}", mode & 0o7777));
     }
     Ok(())
 }
@@ -43,9 +43,17 @@ pub fn check(path: &Path, uid: u32, mode: u32) -> Result<()> {
 /// Checks a directory, and those above it up to the first that is this program's own; one that is not there passes. Gives
 /// whether it is there.
 pub fn check_directory(dir: &Path) -> Result<bool> {
+    // A directory of somebody's choice, /tmp say, is as it has to be; another one is wanted.
+    let own = dir.ancestors().any(|d| d.file_name().is_some_and(|n| n == OURS));
     for dir in ours(dir) {
+        let elsewhere = format!(
+            "so anybody could put something there in its place; name a directory that only root may write: {}, say, which \
+             is made",
+            dir.join(OURS).display()
+        );
         match rustix::fs::stat(dir) {
-            Ok(stat) => check(dir, stat.st_uid, stat.st_mode)?,
+            Ok(stat) if own => check(dir, stat.st_uid, stat.st_mode)?,
+            Ok(stat) => check_with(dir, stat.st_uid, stat.st_mode, &elsewhere)?,
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(false),
             Err(e) => return Err(Error::file(dir, "look at", e)),
         }
@@ -113,6 +121,15 @@ mod tests {
             assert!(error.contains(&format!("{}: others may write it", level.display())), "{error}");
             mode(level, 0o755);
         }
+        // One that others share is not to be changed: a directory in it does.
+        mode(dir.path(), 0o1777);
+        let error = check_directory(dir.path()).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("name a directory that only root may write: {}/zerocap", dir.path().display())),
+            "{error}"
+        );
+        assert!(!error.contains("chmod"), "{error}");
+        mode(dir.path(), 0o755);
         // What is above the program's own directories is not its business.
         mode(&dir.path().join("zerocap/etc"), 0o777);
         check_directory(&place).unwrap();

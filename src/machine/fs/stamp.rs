@@ -2,6 +2,12 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::SystemTime;
+
+/// When a file was last written to. `None` where it is no regular file.
+pub fn modified(path: &Path) -> Option<SystemTime> {
+    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?.modified().ok()
+}
 
 /// Device, inode, size and both times of a file: another text gives another stamp, however it was written. `None` where it
 /// is no regular file.

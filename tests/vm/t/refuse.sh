@@ -72,6 +72,10 @@ check_eq "$(sum "$one")" "$before" "after all of it the device holds what it hel
 # --- somebody uses the bytes without a claim ---
 sfdisk -q --part-type "/dev/$one" 2 21686148-6449-6E6F-744E-656564454649; settle
 refuse 1 "a BIOS boot partition, which has no signature" "a BIOS boot partition" "/dev/$one" --scratch "/dev/${one}p2"
+sfdisk -q --part-type "/dev/$one" 2 AF9B60A0-1431-4F62-BC68-3311714A69AD; settle
+refuse 1 "data of a Windows dynamic disk" "LDM" "/dev/$one" --scratch "/dev/${one}p2"
+sfdisk -q --part-type "/dev/$one" 2 E6D6D379-F507-44C2-A23C-238F2A3DF928; settle
+refuse 1 "a partition that is meant for LVM" "LVM" "/dev/$one" --scratch "/dev/${one}p2"
 sfdisk -q --part-type "/dev/$one" 2 0FC63DAF-8483-4772-8E79-3D69D8477DE4; settle
 before=$(sum "$one")
 check_exit 1 "content that nobody gave leave for" zerocap measure "/dev/$one" --scratch "/dev/${one}p2" --journal /host/journal

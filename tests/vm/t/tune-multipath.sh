@@ -34,3 +34,10 @@ check_exit 0 "apply" zerocap tune apply "/dev/$head"
 check_has "$OUT" set-by-admin "says so, and does nothing"
 echo "$hw" >"/sys/block/$path/queue/$K"; echo "$hw" >"/sys/block/$head/queue/$K"; rescan
 check_eq "$(q "$head" $K)" "$hw" "put back on path and head by the administrator it holds"
+
+# --- a namespace that other controllers share may be written to by other hosts ---
+mkdir /j; fill "$head"; before=$(sum "$head")
+check_exit 1 "a range of it is not tested" zerocap measure "/dev/$head" --scratch 8MiB+16MiB --data-ok --journal /j
+check_has "$ERR" "--shared-ok" "the option is named: $ERR"
+check_exit 0 "where somebody knows that nobody else writes" zerocap measure "/dev/$head" --scratch 8MiB+16MiB --data-ok --shared-ok --journal /j --max-bytes 192MiB
+check_eq "$(sum "$head")" "$before" "the whole device holds what it held before"
