@@ -4,8 +4,7 @@ use crate::cli::progress::ProgressLine;
 use crate::cli::terminal::print;
 use crate::error::{exit, Error, Result};
 use crate::jobs::measure::{self, Answer, Request};
-use crate::jobs::measure_auto;
-use crate::jobs::Roots;
+use crate::jobs::{measure_auto, measure_places, Roots};
 use crate::output::detail;
 use crate::units::parse_size;
 use std::io::Write;
@@ -14,15 +13,17 @@ use std::path::PathBuf;
 /// The timed and verified test; keeps and publishes the verdict
 ///
 /// Writes to the scratch range only, and puts its content back. WHERE is a partition of DEV (/dev/…), `label` (the GPT
-/// partition named zerocap-scratch), `gap` (space between GPT partitions that reads zero), or OFFSET+LENGTH in bytes
-/// (suffixes KiB, MiB, GiB, TiB). A directory of a file system on DEV: what zeroed space in files gains for synchronous writes.
+/// partition named zerocap-scratch), `gap` (space between partitions that reads zero), `auto` (the first of label and gap that
+/// is possible), or OFFSET+LENGTH in bytes (suffixes KiB, MiB, GiB, TiB). A directory of a file system on DEV: what zeroed space
+/// in files gains for synchronous writes. Without --scratch nothing is tested: the places that are possible on DEV are listed,
+/// each with its command.
 #[derive(Debug, clap::Args)]
 pub struct Measure {
     /// The whole device
     #[arg(value_name = "DEV")]
     device: String,
     /// Where the test may write
-    #[arg(long, value_name = "WHERE", required_unless_present = "auto")]
+    #[arg(long, value_name = "WHERE")]
     scratch: Option<String>,
     /// Where the policy says that an automatic test may write
     #[arg(long, conflicts_with = "scratch")]
@@ -91,7 +92,9 @@ impl Measure {
             device: self.device.clone(),
             place: match &self.scratch {
                 Some(scratch) => scratch.parse().map_err(|e| usage(format!("--scratch: {e}")))?,
-                None => measure_auto::place(roots, &self.device)?,
+                None if self.auto => measure_auto::place(roots, &self.device)?,
+                // Only the places are listed.
+                None => Default::default(),
             },
             thin_ok: self.thin_ok,
             // A rule of an administrator that names the bytes as scratch has said so.
@@ -111,6 +114,11 @@ impl Measure {
             deep: self.deep,
             interference: self.interference,
         };
+        if self.scratch.is_none() && !self.auto {
+            let found = measure_places::run(roots, &request)?;
+            print(|out| found.lines().iter().try_for_each(|l| writeln!(out, "{l}")))?;
+            return Ok(exit::USAGE);
+        }
         let mut line = ProgressLine::new(self.verbose);
         let answer = measure::run(roots, &request, &mut line);
         line.end();

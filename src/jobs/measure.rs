@@ -90,13 +90,7 @@ fn with_lock(
     let ledger: Option<&mut dyn Durable> = if request.dry_run { None } else { Some(&mut ledger) };
     let mut asked = Asked { root: &roots.system, hold: held.hold, opened };
     let mut proof = scratch::prove(&mut asked, &facts.device, &request.place, &known, ledger)?;
-    let planned = plan::of(roots, request, facts, policy, &proof).and_then(|intended| {
-        if let Intended::Test(prepared) = &intended {
-            let span = prepared.layout.span;
-            proof.checks.push(scratch::content(held.hold, &facts.device, &proof, span, request.data_ok)?);
-        }
-        Ok(intended)
-    });
+    let planned = intended(roots, request, (facts, policy), held.hold, &mut proof);
     let tested = planned.and_then(|intended| match intended {
         intended if request.dry_run => Ok(Some(Answer::Planned(plan::lines(request, &proof, &intended)))),
         Intended::Test(prepared) => {
@@ -109,6 +103,21 @@ fn with_lock(
     });
     drop_partition(roots, held.hold, &proof, &mut |text| listener.remark(text));
     tested
+}
+
+/// The plan of a test on a proved range, and what lies in the bytes that it would use, as the last check of the proof.
+pub(crate) fn intended(
+    roots: &Roots,
+    request: &Request,
+    (facts, policy): (&Facts, &Policy),
+    hold: &dyn Hold,
+    proof: &mut Proof,
+) -> Result<Intended> {
+    let intended = plan::of(roots, request, facts, policy, proof)?;
+    if let Intended::Test(prepared) = &intended {
+        proof.checks.push(scratch::content(hold, &facts.device, proof, prepared.layout.span, request.data_ok)?);
+    }
+    Ok(intended)
 }
 
 /// What a test works on, and with.

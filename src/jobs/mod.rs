@@ -6,6 +6,7 @@ pub mod estimate;
 pub mod is_zero;
 pub mod measure;
 pub mod measure_auto;
+pub mod measure_places;
 pub mod policy;
 pub mod probe;
 pub mod record;

@@ -95,6 +95,9 @@ pub fn prove(
     known: &Known,
     mut ledger: Option<&mut (dyn Durable + '_)>,
 ) -> Result<Proof> {
+    if *place == ScratchSpec::Auto {
+        return first_possible(on, device, known, ledger);
+    }
     let mut checks = Checks { device: device.node(), lines: Vec::new() };
     checks.lines.push("whole-disk lock (flock) is held".to_owned());
     same_device(&mut checks, on.root, device, &on.opened)?;
@@ -130,7 +133,9 @@ pub fn prove(
             let (start, length) = gap::find(&mut checks, on, &partitions, known.granularity, most)?;
             ("gap", Bounds::Range(start, length))
         }
-        ScratchSpec::Label => ("label", Bounds::Partition(labelled(&checks, on.root, device, &partitions)?)),
+        ScratchSpec::Label | ScratchSpec::Auto => {
+            ("label", Bounds::Partition(labelled(&checks, on.root, device, &partitions)?))
+        }
         ScratchSpec::Node(node) => ("partition", Bounds::Partition(named(&checks, on, device, &partitions, node)?)),
     };
     let private = known.private;
@@ -148,6 +153,28 @@ pub fn prove(
     let limit = most.min(range.length);
     let opened = on.opened;
     Ok(Proof { range, kind, checks: checks.lines, partition, limit, thin, labelled, private, opened })
+}
+
+/// The first place that is possible of those that nobody has to name.
+fn first_possible(
+    on: &mut Asked<'_>,
+    device: &Device,
+    known: &Known,
+    mut ledger: Option<&mut (dyn Durable + '_)>,
+) -> Result<Proof> {
+    let mut reasons = Vec::new();
+    for (name, place) in [("label", ScratchSpec::Label), ("gap", ScratchSpec::Gap)] {
+        let ledger: Option<&mut dyn Durable> = match &mut ledger {
+            Some(ledger) => Some(&mut **ledger),
+            None => None,
+        };
+        match prove(on, device, &place, known, ledger) {
+            Err(Error::NotSafe { why, .. }) => reasons.push(format!("{name}: {why}")),
+            other => return other,
+        }
+    }
+    let why = format!("no place on it is possible as it is; {}", reasons.join("; "));
+    Err(Error::NotSafe { device: device.node(), why })
 }
 
 enum Bounds<'a> {

@@ -6,6 +6,7 @@ use crate::facts::Facts;
 use crate::machine::clock;
 use crate::machine::fs::location::{self, Medium, Place};
 use crate::machine::fs::root::Root;
+use crate::machine::port::file_acts::free_bytes;
 use crate::machine::port::pattern::RunId;
 use crate::machine::Roots;
 use crate::measure::deep;
@@ -19,7 +20,7 @@ use crate::policy::Policy;
 use crate::protocol::modes;
 use crate::protocol::{deadline, Request};
 use crate::terms::{Method, ZeroingMode};
-use crate::units::{Nanos, MIB};
+use crate::units::{human_bytes, Nanos, MIB};
 use crate::verdict::limit_rules::GRANULARITY_LARGE;
 use std::path::{Path, PathBuf};
 
@@ -87,7 +88,10 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
         Err(why) => return Err(not_safe(format!("{why}; give a larger scratch or --max-bytes"))),
     };
     let journal = request.journal.clone().unwrap_or_else(|| roots.var().join("journal"));
-    let place = journal_allowed(roots, &journal, request.journal.is_some(), &facts.device).map_err(not_safe)?;
+    // A gap was read: it is all zero, so the journal holds nothing that could be lost with it.
+    let zero = proof.kind == "gap";
+    let place = journal_allowed(roots, &journal, (request.journal.is_some(), zero), &facts.device).map_err(not_safe)?;
+    room_for_journal(&journal, layout.span.1).map_err(not_safe)?;
     let random = || clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e));
     let run = RunId(random()?, random()?);
     let plan = Plan {
@@ -198,10 +202,36 @@ pub(crate) fn header(root: &Root, facts: &Facts, proof: &Proof, prepared: &Prepa
     }
 }
 
-/// Whether a journal may lie in a directory; gives where that is, in words.
-fn journal_allowed(roots: &Roots, dir: &Path, named: bool, device: &Device) -> std::result::Result<String, String> {
+/// That a journal of so many bytes has room in its directory, which may have to be made. Where that cannot be told the writing
+/// of it will, before anything is written to the device.
+fn room_for_journal(dir: &Path, bytes: u64) -> std::result::Result<(), String> {
+    let free = |d: &Path| free_bytes(&d.display().to_string()).ok();
+    let Some((there, free)) = dir.ancestors().find_map(|d| free(d).map(|free| (d, free))) else { return Ok(()) };
+    if free > bytes.saturating_add(MIB) {
+        return Ok(());
+    }
+    Err(format!(
+        "the journal needs {}, and {} are free in {}; name another directory with --journal DIR, or use less with \
+         --scratch-bytes",
+        human_bytes(bytes),
+        human_bytes(free),
+        there.display()
+    ))
+}
+
+/// Whether a journal may lie in a directory that was `named` or not; `zero`: its content is all zero. Gives where that is, in
+/// words.
+fn journal_allowed(
+    roots: &Roots,
+    dir: &Path,
+    (named, zero): (bool, bool),
+    device: &Device,
+) -> std::result::Result<String, String> {
     let below = location::below_directory(&roots.system, dir);
     if below.devices.iter().any(|d| d.name == device.name) {
+        if zero {
+            return Ok(format!("on {} itself: the bytes read zero, so nothing is lost with it", device.name));
+        }
         return Err(format!(
             "the journal {} lies on the device itself; name another place with --journal DIR",
             dir.display()

@@ -83,9 +83,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// Whether it is a GPT of two good copies that agree, and nothing about it is odd.
-    pub fn intact_gpt(&self) -> bool {
-        self.kind == TableKind::Gpt && self.notes.is_empty()
+    /// Whether it is an MBR, or a GPT of two good copies that agree, and nothing about it is odd.
+    pub fn intact(&self) -> bool {
+        matches!(self.kind, TableKind::Gpt | TableKind::Mbr) && self.notes.is_empty()
     }
 
     /// What a byte range would hit, as a noun; `None` if nothing. A malformed table is in the way of every range.

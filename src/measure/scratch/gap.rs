@@ -1,4 +1,4 @@
-//! `gap`: the space between the partitions of a GPT that belongs to nobody. Decides which bytes; makes no range, and the
+//! `gap`: the space between the partitions of a GPT or an MBR that belongs to nobody. Decides which bytes; makes no range, and the
 //! caller proves the bytes like any others.
 //!
 //! Taken is what any of three says: the kernel's partitions, the entries and reserved areas of both copies of the table,
@@ -9,7 +9,7 @@ use super::checks::Checks;
 use super::Asked;
 use crate::error::Result;
 use crate::machine::block::devices::Partition;
-use crate::measure::partition_table::Table;
+use crate::measure::partition_table::{Table, TableKind};
 use crate::measure::plan::GUARD;
 use crate::measure::plan::{FILLED, SEGMENT};
 use crate::measure::trial::SEGMENTS;
@@ -30,12 +30,12 @@ pub(super) fn find(
 ) -> Result<(u64, u64)> {
     let disk = on.opened;
     let table = Table::read(disk.size, disk.logical_block, &mut |at, n| on.hold.read_at(at, n));
-    checks.require(table.intact_gpt(), "a GPT whose two copies are good and agree", || {
+    checks.require(table.intact(), "a partition table in which nothing is odd", || {
         let why = match (&table.kind, table.notes.first()) {
-            (crate::measure::partition_table::TableKind::Gpt, Some(note)) => note.clone(),
+            (TableKind::Gpt | TableKind::Mbr, Some(note)) => note.clone(),
             (kind, _) => format!("it has {}", kind.noun()),
         };
-        format!("`gap` needs an intact GPT: {why}; name OFFSET+LENGTH instead")
+        format!("`gap` needs an intact GPT or MBR: {why}; name OFFSET+LENGTH instead")
     })?;
     let kernel = partitions.iter().map(|p| (p.start, p.start.saturating_add(p.length)));
     let entries = table.entries.iter().map(|e| (e.first_byte, e.end_byte));

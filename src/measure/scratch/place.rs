@@ -17,8 +17,10 @@ pub enum ScratchSpec {
         /// Bytes.
         length: u64,
     },
-    /// The largest gap between the partitions of a GPT that reads all zero.
+    /// The largest gap between the partitions that reads all zero.
     Gap,
+    /// The first of these that is possible: label, gap.
+    Auto,
 }
 
 impl std::str::FromStr for ScratchSpec {
@@ -29,6 +31,9 @@ impl std::str::FromStr for ScratchSpec {
         }
         if s == "gap" {
             return Ok(ScratchSpec::Gap);
+        }
+        if s == "auto" {
+            return Ok(ScratchSpec::Auto);
         }
         if let Some((offset, length)) = s.split_once('+').filter(|_| !s.starts_with(['/', '.'])) {
             let bad = |what| format!("{what}: not a size in bytes (suffixes KiB, MiB, GiB, TiB)");
@@ -41,7 +46,8 @@ impl std::str::FromStr for ScratchSpec {
         if ["/", "./", "../"].iter().any(|start| s.starts_with(start)) {
             return Ok(ScratchSpec::Node(s.to_owned()));
         }
-        Err("give a partition node (/dev/…), a directory (/…, ./…), `label`, `gap`, or OFFSET+LENGTH".to_owned())
+        Err("give a partition node (/dev/…), a directory (/…, ./…), `label`, `gap`, `auto`, or OFFSET+LENGTH"
+            .to_owned())
     }
 }
 
@@ -53,6 +59,7 @@ mod tests {
     fn places_as_typed() {
         assert_eq!("label".parse(), Ok(ScratchSpec::Label));
         assert_eq!("gap".parse(), Ok(ScratchSpec::Gap));
+        assert_eq!("auto".parse(), Ok(ScratchSpec::Auto));
         assert_eq!("1GiB+64MiB".parse(), Ok(ScratchSpec::Range { offset: 1 << 30, length: 64 << 20 }));
         assert_eq!("/dev/sda3".parse(), Ok(ScratchSpec::Node("/dev/sda3".to_owned())));
         assert_eq!("/dev/disk/by-label/a+b".parse(), Ok(ScratchSpec::Node("/dev/disk/by-label/a+b".to_owned())));
