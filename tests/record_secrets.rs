@@ -131,6 +131,11 @@ fn machine(dir: &Path) {
         serde_json::from_str(&kept.replace("naa.5000000000000005", "naa.50014ee2b1c2d3e4")).unwrap();
     kept["proof"] = serde_json::json!(["/dev/payroll/archive lies on it", "a file in /srv/tenants, at 7"]);
     put(dir, "etc/zerocap/devices/naa.50014ee2b1c2d3e4.json", kept.to_string());
+    let mut samples =
+        serde_json::to_value(verdict_format::samples::Samples::none("2026-11-30T08:00:00Z of tok3n-of-acme")).unwrap();
+    samples["identity"] = "naa.50014ee2b1c2d3e4".into();
+    samples["note_of_the_site"] = "payroll".into();
+    put(dir, "etc/zerocap/samples/naa.50014ee2b1c2d3e4.json", samples.to_string());
     put(
         dir,
         "var/lib/zerocap/intent/naa.50014ee2b1c2d3e4",
@@ -210,5 +215,6 @@ fn no_planted_secret_is_in_any_recorded_file() {
     let digits = wwid.trim().strip_prefix("naa.").unwrap().to_owned();
     assert!(text("udev/sda").contains(&format!("ID_WWN=0x{digits}")), "{}", text("udev/sda"));
     assert!(hidden.join(format!("etc/zerocap/devices/naa.{digits}.json")).is_file());
+    assert!(hidden.join(format!("etc/zerocap/samples/naa.{digits}.json")).is_file());
     assert!(text(&format!("{NVME}/address")).contains("trsvcid=4420"), "{}", text(&format!("{NVME}/address")));
 }

@@ -22,6 +22,8 @@ use zerocap::verdict::measurement::{Hints, Measurement, MethodResult, Speedup, S
 mod answers;
 #[path = "schema/published.rs"]
 mod published;
+#[path = "schema/samples.rs"]
+mod samples;
 #[path = "schema/validator.rs"]
 mod validator;
 

@@ -23,6 +23,7 @@ use crate::protocol::result::{self, Conditions};
 use crate::protocol::{self, directory, surroundings, untested, Machine, Subject};
 use crate::store::intents::{self, Intents};
 use crate::store::measurements;
+use crate::store::samples;
 use crate::terms::{Class, FindingCode};
 use crate::verdict::measurement::TestFinding;
 
@@ -154,12 +155,24 @@ fn run_test(
     let asked = roots.system.exists("run/systemd/system");
     let _awake =
         asked.then(|| process::keep_awake(&format!("a test has content of {} in its journal", facts.device.node())));
-    let mut keep = |outcome: &Outcome, conditions: &Conditions| keep(roots, facts, prepared, outcome, conditions);
-    protocol::test(&mut machine, subject, prepared, listener, &mut keep)
+    let mut unkept = None;
+    let mut keep = |outcome: &Outcome, conditions: &Conditions| {
+        if keep(roots, facts, prepared, outcome, conditions)? {
+            // The answer is kept; that its single times are not is no failure of the test.
+            let samples = protocol::samples::of_run(facts, &conditions.at, outcome);
+            unkept = samples::save(roots, facts, &samples).err();
+        }
+        Ok(())
+    };
+    let tested = protocol::test(&mut machine, subject, prepared, listener, &mut keep);
+    if let Some(e) = unkept {
+        listener.remark(&format!("{e}; a report of this test has no single times"));
+    }
+    tested
 }
 
-/// Keeps what a run gave, beside what was known and still holds.
-fn keep(roots: &Roots, facts: &Facts, prepared: &Prepared, outcome: &Outcome, conditions: &Conditions) -> Result<()> {
+/// Keeps what a run gave, beside what was known and still holds; false where what was kept stays.
+fn keep(roots: &Roots, facts: &Facts, prepared: &Prepared, outcome: &Outcome, conditions: &Conditions) -> Result<bool> {
     let mut measurement = result::of_run(facts, conditions, outcome);
     let now = facts.scsi().and_then(|s| s.zeroing_mode.known());
     if let Some(before) = measurements::load(roots, facts).ok().flatten() {
@@ -168,7 +181,7 @@ fn keep(roots: &Roots, facts: &Facts, prepared: &Prepared, outcome: &Outcome, co
             && measurement.class == Class::Unknown
             && u64::from(measurement.trials) < trial::LEAST_PAIRS
         {
-            return Ok(());
+            return Ok(false);
         }
         if let Some(text) = result::contradiction(&before, &measurement) {
             measurement.findings.push(TestFinding { code: FindingCode::VerdictChanged, text });
@@ -184,7 +197,7 @@ fn keep(roots: &Roots, facts: &Facts, prepared: &Prepared, outcome: &Outcome, co
     if prepared.modes.is_empty() && prepared.wished_mode.is_some_and(|w| now.is_some_and(|m| m == w.as_str())) {
         measurement.zeroing_mode = now.cloned();
     }
-    measurements::save(roots, facts, &measurement).map(drop)
+    measurements::save(roots, facts, &measurement).map(|kept| kept.is_some())
 }
 
 /// Publishes what is known now, and has udev look at the disk and its partitions.

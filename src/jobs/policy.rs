@@ -17,6 +17,7 @@ use crate::policy::format::Rule;
 use crate::policy::matcher::{self, Applied};
 use crate::store::measurements;
 use crate::store::model_entries::{self, Sample};
+use crate::store::samples;
 use crate::terms::{Basis, Class, Hazard};
 use verdict_format::Document;
 
@@ -152,6 +153,8 @@ pub fn forget(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Resul
         return Err(Error::Malformed { path, what: "nothing is kept of this device".to_owned() });
     }
     files.remove(&name)?;
+    // Its samples are of no use without it.
+    samples::forget(roots, &name, whom.identity().is_ok())?;
     whom.announce(roots, remark);
     Ok(())
 }

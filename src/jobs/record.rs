@@ -147,7 +147,7 @@ fn paths(root: &Root, device: &Device) -> Vec<String> {
     root.list("sys/block").known().into_iter().flatten().filter(|n| of_head(n)).cloned().collect()
 }
 
-/// The kept measurement and the intent of a device, under the names that a replay looks for.
+/// The kept measurement with its samples, and the intent of a device, under the names that a replay looks for.
 fn state(roots: &Roots, facts: &Facts, tree: &mut Tree) {
     let Ok(root) = Root::open(&roots.state) else { return };
     let mut take = |path: String| {
@@ -156,8 +156,14 @@ fn state(roots: &Roots, facts: &Facts, tree: &mut Tree) {
         }
     };
     match (&facts.names.identity, facts.device.devnum) {
-        (Some(identity), _) => take(format!("etc/zerocap/devices/{}.json", identity.file_name())),
-        (None, Some(devnum)) => take(format!("run/zerocap/kept/{devnum}.json")),
+        (Some(identity), _) => {
+            take(format!("etc/zerocap/devices/{}.json", identity.file_name()));
+            take(format!("etc/zerocap/samples/{}.json", identity.file_name()));
+        }
+        (None, Some(devnum)) => {
+            take(format!("run/zerocap/kept/{devnum}.json"));
+            take(format!("run/zerocap/samples/{devnum}.json"));
+        }
         (None, None) => {}
     }
     take(format!("var/lib/zerocap/intent/{}", intents::name(facts.names.identity.as_ref(), facts.device.devnum)));

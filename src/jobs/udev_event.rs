@@ -22,6 +22,7 @@ use crate::store::intents::Intents;
 use crate::store::measurements;
 use crate::store::model_entries;
 use crate::store::published::{self, Change};
+use crate::store::samples;
 use crate::terms::Class;
 use crate::tunable::managed;
 use crate::tunable::plan::Plan;
@@ -168,6 +169,7 @@ fn forget(roots: &Roots, name: &str, devnum: Devnum) -> Result<()> {
     applied_tunables::remove(roots, devnum)?;
     policies::forget(roots, devnum)?;
     measurements::forget_unnamed(roots, devnum)?;
+    samples::forget_unnamed(roots, devnum)?;
     Stuck::below(&roots.run()).forget(name);
     Ok(())
 }

@@ -18,4 +18,5 @@ pub mod range_io;
 pub mod recover;
 pub mod scratch;
 pub mod stats;
+pub mod trace;
 pub mod trial;

@@ -4,6 +4,7 @@ use crate::machine::port::ActError;
 use crate::measure::plan::{Plan, SEGMENTS};
 use crate::measure::stats::sustained::Sustained;
 use crate::measure::stats::{self, Decision, Rung, Sequential};
+use crate::measure::trace::Trace;
 use crate::terms::{Hazard, Method};
 use crate::units::Nanos;
 
@@ -120,6 +121,8 @@ pub struct Outcome {
     pub inconclusive: Option<Open>,
     /// Time of the whole run.
     pub took: Nanos,
+    /// Every single time.
+    pub trace: Trace,
 }
 
 impl Outcome {
@@ -143,6 +146,7 @@ impl Outcome {
             changed_limits: Vec::new(),
             inconclusive: None,
             took: Nanos(0),
+            trace: Trace::default(),
         }
     }
 

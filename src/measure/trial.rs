@@ -51,8 +51,6 @@ struct Run<'a> {
     holding: Holding,
     /// Bytes from the plan's first one on that are used.
     area: u64,
-    /// The times of the pairs' zeroing calls and zero-filled writes, in nanoseconds.
-    times: (Vec<u64>, Vec<u64>),
     /// What makes the run end early.
     end: Option<End>,
 }
@@ -61,8 +59,8 @@ struct Run<'a> {
 pub fn run(port: &mut dyn Port, range: &ScratchRange, plan: &Plan, watch: &mut dyn Watch) -> Outcome {
     let start = port.now();
     let (out, holding, area) = (Outcome::new(plan), Holding::default(), plan.area);
-    let (trial, number, times, end) = (plan.first_trial, 0, Default::default(), None);
-    let mut run = Run { port, range, plan, trial, number, start, out, holding, area, times, end };
+    let (trial, number, end) = (plan.first_trial, 0, None);
+    let mut run = Run { port, range, plan, trial, number, start, out, holding, area, end };
     let mut limits = watch.limits();
     // `None` from a step means that the run has ended; what ended it is in `run.end`.
     let _ = run.steps(watch, &mut limits);

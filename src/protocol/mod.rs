@@ -16,6 +16,7 @@ pub(crate) mod others_io;
 pub mod plan;
 pub mod recovery;
 pub mod result;
+pub mod samples;
 mod session;
 pub mod supervise;
 pub(crate) mod surroundings;

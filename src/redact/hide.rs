@@ -7,7 +7,9 @@ use crate::device::identity::Parts;
 use crate::device::{Identity, Kind};
 use crate::machine::fs::mounts::{self, Mount};
 use crate::machine::port::recorder::{Node, Tree};
+use crate::units::utc_seconds;
 use crate::verdict::{fingerprint, Measurement};
+use verdict_format::samples::Samples;
 
 /// Keys of udev properties whose values are serial numbers, names or labels.
 const UDEV_TEXT: &[(&str, u8)] = &[
@@ -55,6 +57,9 @@ const NAMING: &[&str] = &[
     "dm/name",
     "address",
 ];
+
+/// Where samples of tests are kept, of devices that have an identity.
+const SAMPLES: &str = "etc/zerocap/samples/";
 
 fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
@@ -116,7 +121,8 @@ fn is_recorded_node(tree: &Tree, text: &[u8]) -> bool {
 
 /// A kept file bears its device's identity as its name, which must fit the new identity.
 fn hide_path(path: &str, node: &Node, secrets: &Secrets) -> String {
-    let kept = ["etc/zerocap/devices/", "var/lib/zerocap/intent/"].into_iter().find(|dir| path.starts_with(dir));
+    let kept =
+        ["etc/zerocap/devices/", SAMPLES, "var/lib/zerocap/intent/"].into_iter().find(|dir| path.starts_with(dir));
     let identity = match (kept, node) {
         (Some(_), Node::File(bytes)) => serde_json::from_slice::<serde_json::Value>(bytes).ok(),
         _ => None,
@@ -268,6 +274,9 @@ fn hide_file(path: &str, bytes: &[u8], secrets: &Secrets) -> Vec<u8> {
     if path.contains("/devices/") && path.ends_with(".json") && path.starts_with("etc/") {
         return kept(bytes, secrets);
     }
+    if path.starts_with(SAMPLES) || path.starts_with("run/zerocap/samples/") {
+        return samples(bytes, secrets);
+    }
     if path == mounts::MOUNTINFO {
         let hidden = |m: Mount| Mount { point: secrets.hide_str(&m.point, Reach::All), ..m }.line();
         return mounts::parse(bytes).into_iter().map(hidden).collect::<String>().into_bytes();
@@ -279,6 +288,16 @@ fn hide_file(path: &str, bytes: &[u8], secrets: &Secrets) -> Vec<u8> {
         _ => Reach::Long,
     };
     secrets.hide(bytes, reach)
+}
+
+/// The samples of a test: numbers and words, and the identity. What is no such file may be anything, and is left empty.
+fn samples(bytes: &[u8], secrets: &Secrets) -> Vec<u8> {
+    let Ok(mut samples) = serde_json::from_slice::<Samples>(bytes) else { return Vec::new() };
+    samples.identity = samples.identity.map(|i| secrets.hide_str(&i, Reach::All));
+    if utc_seconds(&samples.at).is_none() {
+        samples.at.clear();
+    }
+    serde_json::to_vec(&samples).unwrap_or_default()
 }
 
 /// A kept measurement: its fingerprint is made of the identity too, and must hold again where it held.

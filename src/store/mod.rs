@@ -5,3 +5,4 @@ pub mod intents;
 pub mod measurements;
 pub mod model_entries;
 pub mod published;
+pub mod samples;

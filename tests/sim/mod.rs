@@ -3,6 +3,8 @@
 
 #![allow(dead_code, clippy::unwrap_used)] // each test uses its part; all of it is test
 
+#[path = "machine.rs"]
+pub mod machine;
 #[path = "world.rs"]
 pub mod world;
 

@@ -17,6 +17,7 @@ mod finding;
 mod number;
 mod open;
 mod reader;
+pub mod samples;
 mod words;
 
 pub use document::{

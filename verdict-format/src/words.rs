@@ -100,6 +100,8 @@ words! {
         IsZero = "is-zero",
         /// A [`crate::answers::Probe`].
         Probe = "probe",
+        /// The [`crate::samples::Samples`] of a test.
+        Samples = "samples",
         /// A [`crate::answers::Failure`].
         Error = "error",
     }

@@ -5,6 +5,7 @@ use super::acts::Content;
 use super::Run;
 use crate::measure::order::DECIDING;
 use crate::measure::trial::Watch;
+use verdict_format::samples::Edge;
 
 impl Run<'_> {
     /// Zeroes an odd number of units from an odd one on, and the same with one block more and one less at each end.
@@ -15,11 +16,16 @@ impl Run<'_> {
             if self.spent(watch).is_some() {
                 return Some(());
             }
-            let offset = segment + offset;
+            let (offset, tried) = (segment + offset, self.out.trace.edges.len());
+            let edge =
+                Edge { offset_bytes: offset - segment, length_bytes: length, zero_nanoseconds: None, held: false };
+            self.out.trace.edges.push(edge);
             let answer = self.zero(DECIDING, offset, length)?;
-            self.or_end(offset, length, answer)?;
+            let took = self.or_end(offset, length, answer)?;
+            self.out.trace.edges[tried].zero_nanoseconds = Some(took.0);
             // All around it, too, which still holds data.
             self.check(segment, self.out.segment)?;
+            self.out.trace.edges[tried].held = true;
             self.write(offset, length, Content::Data)?;
             self.out.edges = true;
         }

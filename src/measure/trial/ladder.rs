@@ -10,6 +10,7 @@ use crate::measure::plan::{part, FILLED};
 use crate::measure::stats::{Rung, LEAST_CALLS};
 use crate::measure::trial::{Watch, SEGMENTS};
 use crate::units::{Nanos, MIB};
+use verdict_format::samples::Call;
 
 /// A write or zeroing of one segment takes at most this,
 const SEGMENT_TIME: Nanos = Nanos::from_secs(1);
@@ -72,7 +73,11 @@ impl Run<'_> {
 
     /// Writes of growing size. The first bytes of the range are written, so nothing is zeroed that does not hold data.
     pub(super) fn write_ladder(&mut self, watch: &mut dyn Watch) -> Option<()> {
-        self.climb(watch, |run, size| run.write(run.plan.start, size, Content::Data))
+        self.climb(watch, |run, size| {
+            let took = run.write(run.plan.start, size, Content::Data)?;
+            run.out.trace.first_writes.push(Call { bytes: size, nanoseconds: took.0 });
+            Some(took)
+        })
     }
 
     /// Fills all that is used with data, before anything is zeroed: a check whose power depends on what happened to lie
@@ -99,6 +104,7 @@ impl Run<'_> {
             let offset = run.plan.start;
             let answer = run.zero(DECIDING, offset, size)?;
             let took = run.or_end(offset, size, answer)?;
+            run.out.trace.first_zeroings.push(Call { bytes: size, nanoseconds: took.0 });
             // A device may make whoever writes next pay: each pair does so, too.
             let over = run.write(offset, size, Content::Data)?;
             Some(took.max(over))
@@ -124,7 +130,9 @@ impl Run<'_> {
             self.out.rungs.push(rung);
             size *= 4;
         }
-        let (zero, write) = std::mem::take(&mut self.times);
+        let pairs = &self.out.trace.pairs;
+        let zero = pairs.iter().map(|p| p.zero_nanoseconds).collect();
+        let write = pairs.iter().map(|p| p.write_nanoseconds).collect();
         self.out.rungs.push(Rung { bytes: self.out.segment, zero, write });
         Some(())
     }

@@ -10,6 +10,7 @@ use crate::measure::stats::{self, Decision};
 use crate::measure::trial::Watch;
 use crate::terms::Method;
 use crate::units::Nanos;
+use verdict_format::samples::{Pair, Screened};
 
 /// Pairs may use so many hundredths of the time: the long stretch needs the rest.
 const TIME_PERCENT: u64 = 75;
@@ -17,19 +18,8 @@ const TIME_PERCENT: u64 = 75;
 /// the deciding one, with which it is compared.
 const SCREENING_PART: u64 = 8;
 
-/// The times of one pair.
-struct Pair {
-    /// Zeroes over data.
-    write: Nanos,
-    zero: Nanos,
-    /// Data over what was zeroed.
-    over: Nanos,
-    /// Data over written zeroes.
-    data: Nanos,
-}
-
-fn add(total: &mut (u64, Nanos), bytes: u64, took: Nanos) {
-    *total = (total.0 + bytes, Nanos(total.1 .0 + took.0));
+fn add(total: &mut (u64, Nanos), bytes: u64, nanoseconds: u64) {
+    *total = (total.0 + bytes, Nanos(total.1 .0 + nanoseconds));
 }
 
 impl Run<'_> {
@@ -38,6 +28,7 @@ impl Run<'_> {
         // The segment to zero was last written two pairs ago, as the other half of that pair, of whatever method.
         let (to_zero, to_write) = (self.offset(self.number), self.offset(self.number + 2));
         self.number += 1;
+        let at = self.port.now().since(self.start);
         let early = if zero_first { Some(self.zero(method, to_zero, length)?) } else { None };
         if let Some(Err(error)) = early {
             return self.after_failure(method, to_zero, length, error);
@@ -56,7 +47,14 @@ impl Run<'_> {
         };
         let over = self.write(to_zero, length, Content::Data)?;
         let data = self.write(to_write, length, Content::Data)?;
-        Some(Ok(Pair { write, zero, over, data }))
+        Some(Ok(Pair {
+            at_nanoseconds: at.0,
+            zero_first,
+            write_nanoseconds: write.0,
+            zero_nanoseconds: zero.0,
+            data_over_zeroed_nanoseconds: over.0,
+            data_over_written_nanoseconds: data.0,
+        }))
     }
 
     /// Writes data again after a call that failed: what it zeroed all the same would pass for the work of the next method.
@@ -93,15 +91,16 @@ impl Run<'_> {
                 let to_zero = self.offset(self.number);
                 let answer = self.pair(DECIDING, coin >> 63 == 0, segment);
                 let Some(pair) = answer.and_then(|a| self.or_end(to_zero, segment, a)) else { break None };
-                add(&mut zeroed, segment, pair.zero);
-                add(&mut self.out.written, segment, pair.write);
-                add(&mut self.out.overwritten, segment, pair.over);
-                add(&mut self.out.data_written, segment, pair.data);
-                self.out.pairs.push(pair.write, pair.zero);
-                self.times.0.push(pair.zero.0);
-                self.times.1.push(pair.write.0);
-                self.out.deferred.push(Nanos(pair.zero.0 + pair.over.0), Nanos(pair.write.0 + pair.data.0));
-                watch.pair(self.out.pairs.len(), pair.write, pair.zero, &self.out.pairs);
+                let (zero, write) = (pair.zero_nanoseconds, pair.write_nanoseconds);
+                let (over, data) = (pair.data_over_zeroed_nanoseconds, pair.data_over_written_nanoseconds);
+                add(&mut zeroed, segment, zero);
+                add(&mut self.out.written, segment, write);
+                add(&mut self.out.overwritten, segment, over);
+                add(&mut self.out.data_written, segment, data);
+                self.out.pairs.push(Nanos(write), Nanos(zero));
+                self.out.trace.pairs.push(pair);
+                self.out.deferred.push(Nanos(zero + over), Nanos(write + data));
+                watch.pair(self.out.pairs.len(), Nanos(write), Nanos(zero), &self.out.pairs);
                 continue;
             };
             break Some(());
@@ -141,7 +140,7 @@ impl Run<'_> {
         }
         let of = if method == Method::WriteZeroes { 1 } else { SCREENING_PART };
         let length = part(self.out.segment, of, self.plan.unit).unwrap_or(self.out.segment);
-        let mut ratios = Vec::new();
+        let mut pairs: Vec<Pair> = Vec::new();
         for _ in 0..SCREENING_PAIRS {
             if self.left() < (WRITES_A_PAIR + 1) * length {
                 done.error = Some(Open::Bytes.to_string());
@@ -149,8 +148,8 @@ impl Run<'_> {
             }
             match self.pair(method, false, length) {
                 Some(Ok(pair)) => {
-                    add(&mut done.zeroed, length, pair.zero);
-                    ratios.push(pair.write.0.max(1) as f64 / pair.zero.0.max(1) as f64);
+                    add(&mut done.zeroed, length, pair.zero_nanoseconds);
+                    pairs.push(pair);
                 }
                 Some(Err(error)) => {
                     done.error = Some(error.to_string());
@@ -163,10 +162,12 @@ impl Run<'_> {
             }
         }
         done.verified = (order::promises_zeroes(method) && done.error.is_none()).then_some(true);
+        let mut ratios: Vec<f64> = pairs.iter().map(Pair::ratio).collect();
         done.ratio = stats::median(&mut ratios);
         // Sorted by the median.
         done.ratios = ratios.first().copied().zip(ratios.last().copied());
         self.out.methods.push(done);
+        self.out.trace.screened.push(Screened { method: Some(method), bytes: length, pairs });
         if self.end.is_some() {
             None
         } else {

@@ -92,7 +92,9 @@ impl Run<'_> {
         self.check(self.plan.start, room.area)?;
         let [d1, w, d2, z, r] = parts;
         self.out.sustained_short = room.short;
-        Some(Some(Sustained { bytes: room.area * room.passes, d1, w, d2, z, r }))
+        let stretch = Sustained { bytes: room.area * room.passes, d1, w, d2, z, r };
+        self.out.trace.stretches.push(stretch.clone());
+        Some(Some(stretch))
     }
 
     /// One pass over the area: the times of its calls, and of the flush that ends it.

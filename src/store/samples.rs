@@ -1,0 +1,69 @@
+//! The single times of a test, beside its kept measurement: `/etc/zerocap/samples/<identity>.json`, and for a device without
+//! an identity `/run/zerocap/samples/<major>:<minor>.json`, which does not outlive the device.
+//!
+//! They are there for reports. No verdict rests on them, so no event reads them, and without them nothing else is missing.
+
+use crate::device::{Devnum, Key};
+use crate::error::{Error, Result};
+use crate::machine::fs::durable::{Durable, LiveDurable};
+use crate::machine::Roots;
+use crate::store::measurements;
+use verdict_format::samples::{Samples, MOST_BYTES};
+use verdict_format::{Kind, FORMAT};
+
+/// Where a device's samples are kept: the directory, and the file's name, which is that of its measurement.
+fn place(roots: &Roots, key: &Key) -> Option<(LiveDurable, String)> {
+    let (_, name) = measurements::place(roots, key)?;
+    Some((if key.identity.is_some() { named(roots) } else { unnamed(roots) }, name))
+}
+
+fn named(roots: &Roots) -> LiveDurable {
+    roots.lasting(roots.state.join("etc/zerocap/samples"), 0o644)
+}
+
+fn unnamed(roots: &Roots) -> LiveDurable {
+    roots.volatile(roots.run().join("samples"), 0o644)
+}
+
+/// The samples of a device; `None` where none are kept, or those of a device that had its number before. A file that makes no
+/// sense is an error that names it.
+pub fn load(roots: &Roots, device: impl Into<Key>) -> Result<Option<Samples>> {
+    let key = device.into();
+    let Some((files, name)) = place(roots, &key) else { return Ok(None) };
+    let Some(bytes) = files.read(&name)? else { return Ok(None) };
+    let malformed = |what: String| Error::Malformed { path: files.shown(&name).display().to_string(), what };
+    let again = "the next test writes it anew, or remove it";
+    let samples: Samples =
+        serde_json::from_slice(&bytes).map_err(|e| malformed(format!("no samples of a test ({e}); {again}")))?;
+    if (samples.format, samples.kind) != (FORMAT, Kind::Samples) {
+        return Err(malformed(format!("no samples of format {FORMAT}; {again}")));
+    }
+    if samples.identity.as_deref() != key.identity.as_ref().map(|i| i.as_str()) {
+        return Err(malformed(format!("these are samples of a device of another identity; {again}")));
+    }
+    let another = key.identity.is_none() && (samples.diskseq.is_none() || samples.diskseq != key.diskseq);
+    Ok((!another).then_some(samples))
+}
+
+/// Keeps the samples of a test, after its measurement: between the two there are none of that test.
+pub fn save(roots: &Roots, device: impl Into<Key>, samples: &Samples) -> Result<()> {
+    let Some((mut files, name)) = place(roots, &device.into()) else { return Ok(()) };
+    let failed = |e: std::io::Error| Error::file(files.shown(&name), "write", e);
+    let mut bytes = serde_json::to_vec(samples).map_err(|e| failed(e.into()))?;
+    bytes.push(b'\n');
+    if bytes.len() > MOST_BYTES {
+        return Err(failed(std::io::Error::other(format!("longer than {} KiB", MOST_BYTES >> 10))));
+    }
+    files.replace(&name, &bytes)
+}
+
+/// Forgets the samples whose measurement has this file name, of a device with an identity or without.
+pub fn forget(roots: &Roots, name: &str, has_identity: bool) -> Result<()> {
+    let mut files = if has_identity { named(roots) } else { unnamed(roots) };
+    files.remove(name)
+}
+
+/// Forgets those of a device without an identity, once it is gone.
+pub fn forget_unnamed(roots: &Roots, devnum: Devnum) -> Result<()> {
+    unnamed(roots).remove(&format!("{devnum}.json"))
+}
