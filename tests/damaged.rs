@@ -16,6 +16,7 @@ use zerocap::facts::Depth;
 use zerocap::jobs::target;
 use zerocap::machine::fs::root::{Note, Root};
 use zerocap::machine::Roots;
+use zerocap::output::small::Glyphs;
 
 /// Machines of each bus and each form of sysfs; the second column is the device that is probed.
 const MACHINES: &[(&str, &str)] = &[
@@ -156,7 +157,7 @@ fn answers(root: &Path, device: &str, what: &str) -> Value {
     let mut shown = Vec::new();
     let answer = assess::document::probe(&picture.facts, &picture.document);
     zerocap::output::probe::write(&mut shown, &answer, &picture.document).unwrap();
-    zerocap::output::detail::write(&mut shown, &picture.document).unwrap();
+    zerocap::output::detail::write(&mut shown, &picture.document, None, Glyphs::PLAIN).unwrap();
     check_text(&shown, what);
     let json = picture.document.json();
     check_text(json.as_bytes(), what);

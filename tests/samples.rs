@@ -27,7 +27,7 @@ fn noisy() -> Model {
 fn taken(model: Model, seed: u64) -> (Samples, Outcome) {
     let (_, _, kept) = sim::measured(model, seed, SEGMENT);
     let outcome = kept.unwrap().0;
-    (of_run(&sim::facts(), "2026-01-01T00:00:00Z", &outcome), outcome)
+    (of_run(&sim::facts(), &sim::conditions(), &outcome), outcome)
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn the_fullest_file_is_within_its_bound() {
     run.trace.stretches = vec![long.clone(), long];
     let dir = machine::untested("ATA", "MODEL");
     let (roots, facts) = machine::look(dir.path());
-    let samples = of_run(&facts, "2026-01-01T00:00:00Z", &run);
+    let samples = of_run(&facts, &sim::conditions(), &run);
     assert_eq!((samples.pairs.len(), samples.pairs_left_out), (MOST_PAIRS, 7001 - MOST_PAIRS as u64));
     assert_eq!((samples.pairs[249].at_nanoseconds, samples.pairs[250].at_nanoseconds), (slow + 249, slow + 7001 - 250));
     store::samples::save(&roots, &facts, &samples).unwrap();
@@ -152,6 +152,35 @@ fn they_are_recorded_and_forgotten_with_the_measurement() {
         let (roots, facts) = machine::look(dir.path());
         let error = store::samples::load(&roots, &facts).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains(IDENTITY), "{error}");
+    }
+    // What no test writes is refused before anything is drawn from it.
+    let kept = serde_json::to_value(replayed)
+        .unwrap()
+        .to_string()
+        .replace(facts.names.identity.as_ref().unwrap().as_str(), IDENTITY);
+    for (pointer, wrong, what) in [
+        ("/stretches/0/passes", serde_json::json!(u64::MAX), "such a stretch"),
+        ("/stretches/0/passes", 0.into(), "such a stretch"),
+        ("/stretches/0/z/zeroes/calls_each", 0.into(), "such a stretch"),
+        ("/stretches/0/z/zeroes/nanoseconds/0", u64::MAX.into(), "such times"),
+        ("/pairs/0/at_nanoseconds", 900_000_000_000_u64.into(), "such times"),
+        ("/pairs/0/zero_nanoseconds", u64::MAX.into(), "such times"),
+        ("/first_writes/0/nanoseconds", u64::MAX.into(), "such times"),
+        (
+            "/lengths",
+            serde_json::json!(vec![kept.parse::<Value>().unwrap()["lengths"][0].clone(); 1001]),
+            "so many times",
+        ),
+        ("/fast_ratio", 0.into(), "such a ratio"),
+    ] {
+        let mut value: Value = kept.parse().unwrap();
+        *value.pointer_mut(pointer).unwrap() = wrong;
+        std::fs::write(&file, value.to_string()).unwrap();
+        let (roots, facts) = machine::look(dir.path());
+        let error = store::samples::load(&roots, &facts).unwrap_err().to_string();
+        assert!(error.contains(what), "{pointer}: {error}");
+        let (code, said) = zerocap(&["show", DISK], dir.path());
+        assert!(code == 0 && !said.contains("in order"), "{said}");
     }
     // Without them the verdict is the same.
     let (_, with) = zerocap(&["show", "--json", DISK], dir.path());

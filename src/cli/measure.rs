@@ -1,10 +1,10 @@
 //! `zerocap measure`.
 
 use crate::cli::progress::ProgressLine;
-use crate::cli::terminal::print;
+use crate::cli::terminal::{glyphs, print};
 use crate::error::{exit, Error, Result};
 use crate::jobs::measure::{self, Answer, Request};
-use crate::jobs::{measure_auto, measure_places, Roots};
+use crate::jobs::{measure_auto, measure_places, report, Roots};
 use crate::output::detail;
 use crate::units::parse_size;
 use std::io::Write;
@@ -70,6 +70,9 @@ pub struct Measure {
     /// Also what zeroing does to reads and writes meanwhile
     #[arg(long)]
     interference: bool,
+    /// Also write a report: a page of HTML with pictures that needs no network
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    report: Option<PathBuf>,
     /// A line a pair on standard error
     #[arg(short, long)]
     verbose: bool,
@@ -119,18 +122,28 @@ impl Measure {
             print(|out| found.lines().iter().try_for_each(|l| writeln!(out, "{l}")))?;
             return Ok(exit::USAGE);
         }
+        if let Some(file) = &self.report {
+            report::may_be_written(file)?;
+        }
         let mut line = ProgressLine::new(self.verbose);
         let answer = measure::run(roots, &request, &mut line);
         line.end();
         let answer = answer?;
+        let samples = match &answer {
+            Answer::Verdict(document) => report::samples_of(roots, document).ok(),
+            Answer::Planned(_) => None,
+        };
         print(|out| match &answer {
             Answer::Planned(lines) if self.json => {
                 writeln!(out, "{}", serde_json::to_string(lines).unwrap_or_default())
             }
             Answer::Planned(lines) => lines.iter().try_for_each(|l| writeln!(out, "{l}")),
             Answer::Verdict(document) if self.json => writeln!(out, "{}", document.json()),
-            Answer::Verdict(document) => detail::write(out, document),
+            Answer::Verdict(document) => detail::write(out, document, samples.as_ref(), glyphs()),
         })?;
+        if let (Answer::Verdict(document), Some(file)) = (&answer, &self.report) {
+            report::write(roots, document, file)?;
+        }
         Ok(exit::OK)
     }
 }

@@ -1,11 +1,13 @@
 //! `zerocap show`.
 
-use crate::cli::terminal::{complain, print, remark};
+use crate::cli::terminal::{complain, glyphs, print, remark};
 use crate::error::{exit, Error, Result};
+use crate::jobs::report;
 use crate::jobs::show;
 use crate::jobs::Roots;
 use crate::output::{detail, openmetrics, table};
 use std::io::Write;
+use std::path::PathBuf;
 
 /// The verdicts: all devices as a table, one device in detail
 #[derive(Debug, clap::Args)]
@@ -40,6 +42,9 @@ pub struct Show {
     /// OpenMetrics text, for node_exporter's textfile collector
     #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "json", "jsonl"])]
     openmetrics: bool,
+    /// Also write a report of the one device named: a page of HTML with pictures that needs no network
+    #[arg(long, value_name = "FILE", requires = "devices")]
+    report: Option<PathBuf>,
 }
 
 impl Show {
@@ -50,6 +55,9 @@ impl Show {
         if columns.is_some_and(|c| c.iter().any(|c| asks(c))) || self.sort.as_deref() == Some("help") {
             print(|out| out.write_all(table::help().as_bytes()))?;
             return Ok(exit::OK);
+        }
+        if let Some(file) = &self.report {
+            report::may_be_written(file)?;
         }
         let style = table::Style {
             columns,
@@ -62,6 +70,16 @@ impl Show {
         errors.retain(|e| !(self.missing_ok && matches!(e, Error::NoDevice { .. })));
         errors.iter().for_each(complain);
         let none = devices.is_empty();
+        if let Some(file) = &self.report {
+            let [device] = devices.as_slice() else {
+                return match errors.pop() {
+                    Some(e) => Err(e),
+                    None => Err(Error::Usage("--report is of one device: name one".to_owned())),
+                };
+            };
+            let document = show::documents(roots, vec![device.clone()], &mut |_: &str| ())?.next();
+            document.iter().try_for_each(|d| report::write(roots, d, file))?;
+        }
         let (mut unknown, mut remark) = (None, remark);
         let mut documents = show::documents(roots, devices, &mut remark)?;
         // The detail of one device stands for its table, unless the table was asked for.
@@ -83,7 +101,7 @@ impl Show {
                 return openmetrics::write(out, &documents);
             }
             if let ([document], false, [_]) = (documents.as_slice(), table_wanted, self.devices.as_slice()) {
-                detail::write(out, document)
+                detail::write(out, document, report::samples_of(roots, document).ok().as_ref(), glyphs())
             } else if documents.is_empty() && !self.devices.is_empty() {
                 Ok(())
             } else {

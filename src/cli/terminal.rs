@@ -1,6 +1,8 @@
 //! Standard output and standard error: results on the one, remarks and errors on the other.
 
 use crate::error::{Error, Result};
+use crate::jobs::show::shows_unicode;
+use crate::output::small::Glyphs;
 use std::io::Write;
 
 /// An error on standard error, one line.
@@ -12,6 +14,15 @@ pub fn complain(e: &Error) {
 pub fn remark(text: &str) {
     // Standard error may be closed or full; then there is nobody to tell.
     let _ = writeln!(std::io::stderr(), "zerocap: {text}");
+}
+
+/// What bars are drawn with: blocks on a terminal that shows them, else plain characters.
+pub fn glyphs() -> Glyphs {
+    if shows_unicode() {
+        Glyphs::BLOCKS
+    } else {
+        Glyphs::PLAIN
+    }
 }
 
 /// Runs a renderer on standard output. A reader that went away (`| head`) is no failure.

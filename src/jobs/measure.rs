@@ -159,7 +159,7 @@ fn run_test(
     let mut keep = |outcome: &Outcome, conditions: &Conditions| {
         if keep(roots, facts, prepared, outcome, conditions)? {
             // The answer is kept; that its single times are not is no failure of the test.
-            let samples = protocol::samples::of_run(facts, &conditions.at, outcome);
+            let samples = protocol::samples::of_run(facts, conditions, outcome);
             unkept = samples::save(roots, facts, &samples).err();
         }
         Ok(())

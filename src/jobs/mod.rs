@@ -11,6 +11,7 @@ pub mod policy;
 pub mod probe;
 pub mod record;
 pub mod recover;
+pub mod report;
 pub mod selftest;
 pub mod show;
 pub mod target;

@@ -10,7 +10,7 @@ use crate::machine::Roots;
 use std::collections::BTreeMap;
 use verdict_format::Document;
 
-pub use crate::machine::environment::wants_colour;
+pub use crate::machine::environment::{shows_unicode, wants_colour};
 
 /// The documents, and the errors of devices that could not be looked at.
 pub type Shown = (Vec<Document>, Vec<Error>);

@@ -17,6 +17,14 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
+/// Whether standard output is a terminal whose locale has Unicode; the first of the three variables that is set says it.
+pub fn shows_unicode() -> bool {
+    use std::io::IsTerminal;
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable).find(|v| !v.is_empty());
+    let utf8 = locale.is_some_and(|l| l.to_ascii_lowercase().replace('-', "").contains("utf8"));
+    std::io::stdout().is_terminal() && utf8 && variable("TERM").is_some_and(|t| t != "dumb" && t != "linux")
+}
+
 /// Whether a terminal on standard output is to show colour: it can, and NO_COLOR is not set to anything (no-color.org).
 pub fn wants_colour() -> bool {
     use std::io::IsTerminal;

@@ -1,9 +1,11 @@
 //! The detail view of one device: the answer in one sentence, then what it rests on.
 
 use crate::device::Kind;
+use crate::output::small::{self, Glyphs};
 use crate::terms::{Basis, Class};
 use crate::units::{human_bytes, human_rate};
 use std::io::{self, Write};
+use verdict_format::samples::Samples;
 use verdict_format::Document;
 use verdict_format::ModeResult;
 
@@ -39,7 +41,7 @@ pub fn answer(d: &Document) -> String {
 }
 
 /// What was measured beside the class, where it was asked for.
-fn beside(d: &Document) -> Vec<(&'static str, String)> {
+pub(crate) fn beside(d: &Document) -> Vec<(&'static str, String)> {
     let rate = |r: Option<u64>| r.map_or("-".to_owned(), human_rate);
     let mut rows = Vec::new();
     if let Some(o) = &d.overwrite {
@@ -96,8 +98,8 @@ fn beside(d: &Document) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// Writes the view.
-pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
+/// Writes the view, with the samples of the test where they are kept.
+pub fn write(out: &mut impl Write, d: &Document, samples: Option<&Samples>, glyphs: Glyphs) -> io::Result<()> {
     writeln!(out, "{}", sentence(d))?;
     let mut row = |name: &str, value: String| writeln!(out, "  {name:<12} {value}");
     let text = |v: &Option<String>| v.clone().unwrap_or_else(|| "-".to_owned());
@@ -127,6 +129,7 @@ pub fn write(out: &mut impl Write, d: &Document) -> io::Result<()> {
                 rate(d.overwrite_after_zero_bytes_per_second)
             ),
         )?;
+        small::rows(d, samples, glyphs).into_iter().try_for_each(|(name, value)| row(name, value))?;
         if let Some(s) = &d.speedup {
             let end = |e: Option<f64>| e.map_or("?".to_owned(), |e| format!("{e:.2}"));
             row(

@@ -4,16 +4,18 @@ use crate::facts::Facts;
 use crate::measure::outcome::Outcome;
 use crate::measure::stats::sustained::{self, Sustained};
 use crate::measure::stats::Rung;
+use crate::protocol::result::Conditions;
 use verdict_format::samples::{Calls, Length, Pair, Part, Samples, Stretch, MOST_PAIRS};
 
-/// The samples of a run that began at this time.
-pub fn of_run(facts: &Facts, at: &str, run: &Outcome) -> Samples {
+/// The samples of a run under these conditions.
+pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Samples {
     let trace = &run.trace;
     let (pairs, pairs_left_out) = ends(&trace.pairs);
     Samples {
         identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
         diskseq: facts.names.diskseq.get(),
         trials: u32::try_from(run.pairs.len()).unwrap_or(u32::MAX),
+        fast_ratio: conditions.fast_ratio,
         segment_bytes: run.segment,
         pairs,
         pairs_left_out,
@@ -24,7 +26,7 @@ pub fn of_run(facts: &Facts, at: &str, run: &Outcome) -> Samples {
         lengths: run.rungs.iter().filter(|rung| rung.bytes < run.segment).map(length).collect(),
         edges: trace.edges.clone(),
         stretches: trace.stretches.iter().map(stretch).collect(),
-        ..Samples::none(at)
+        ..Samples::none(&conditions.at)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::Roots;
 use crate::store::measurements;
-use verdict_format::samples::{Samples, MOST_BYTES};
+use verdict_format::samples::{Pair, Samples, Stretch, MOST_BYTES, MOST_CALLS, MOST_PAIRS};
 use verdict_format::{Kind, FORMAT};
 
 /// Where a device's samples are kept: the directory, and the file's name, which is that of its measurement.
@@ -41,8 +41,52 @@ pub fn load(roots: &Roots, device: impl Into<Key>) -> Result<Option<Samples>> {
     if samples.identity.as_deref() != key.identity.as_ref().map(|i| i.as_str()) {
         return Err(malformed(format!("these are samples of a device of another identity; {again}")));
     }
+    if let Some(what) = impossible(&samples) {
+        return Err(malformed(format!("no test writes {what}; {again}")));
+    }
     let another = key.identity.is_none() && (samples.diskseq.is_none() || samples.diskseq != key.diskseq);
     Ok((!another).then_some(samples))
+}
+
+/// No span of a test is longer, in nanoseconds: eleven days.
+const LONGEST: u64 = 1_000_000_000_000_000;
+/// No other list of a test is longer.
+const MOST_ENTRIES: usize = 1000;
+/// No stretch has more passes, nor more calls put together.
+const MOST_STRETCH: u64 = 1_000_000;
+
+/// What no test writes: more than the bounds, or times that lead nowhere. A recorded machine may come from anybody.
+fn impossible(s: &Samples) -> Option<&'static str> {
+    let pairs = || std::iter::once(&s.pairs).chain(s.screened.iter().map(|m| &m.pairs));
+    let parts = || s.stretches.iter().flat_map(|s| s.parts().map(|(_, part)| part));
+    let calls = || parts().flat_map(|p| [&p.data, &p.zeroes, &p.flushes]);
+    let lists = [s.screened.len(), s.first_writes.len(), s.first_zeroings.len(), s.lengths.len(), s.edges.len()];
+    let lengths = || s.lengths.iter().flat_map(|l| [&l.zero_nanoseconds, &l.write_nanoseconds]);
+    let too_many = pairs().any(|p| p.len() > MOST_PAIRS)
+        || calls().any(|c| c.nanoseconds.len() > MOST_CALLS)
+        || lists.into_iter().chain(lengths().map(Vec::len)).any(|n| n > MOST_ENTRIES)
+        || s.stretches.len() > MOST_PAIRS;
+    let of_pair = |p: &Pair| {
+        let over = [p.data_over_zeroed_nanoseconds, p.data_over_written_nanoseconds];
+        [p.at_nanoseconds, p.write_nanoseconds, p.zero_nanoseconds].into_iter().chain(over)
+    };
+    let times = pairs().flatten().flat_map(of_pair).chain(calls().flat_map(|c| c.nanoseconds.iter().copied()));
+    let times = times.chain(lengths().flatten().copied());
+    let times = times.chain(s.first_writes.iter().chain(&s.first_zeroings).map(|call| call.nanoseconds));
+    let mut times = times.chain(s.edges.iter().filter_map(|e| e.zero_nanoseconds));
+    let backwards = pairs().any(|p| p.windows(2).any(|two| two[0].at_nanoseconds > two[1].at_nanoseconds));
+    let in_passes = |s: &Stretch| (1..=MOST_STRETCH).contains(&s.passes);
+    if too_many {
+        Some("so many times")
+    } else if times.any(|t| t > LONGEST) || backwards {
+        Some("such times")
+    } else if calls().any(|c| !(1..=MOST_STRETCH).contains(&c.calls_each)) || !s.stretches.iter().all(in_passes) {
+        Some("such a stretch")
+    } else if !s.fast_ratio.is_finite() || s.fast_ratio <= 0.0 {
+        Some("such a ratio")
+    } else {
+        None
+    }
 }
 
 /// Keeps the samples of a test, after its measurement: between the two there are none of that test.

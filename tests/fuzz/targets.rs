@@ -26,6 +26,7 @@ use zerocap::machine::fs::mounts;
 use zerocap::machine::Roots;
 use zerocap::measure::journal;
 use zerocap::measure::partition_table::{Table, TableKind};
+use zerocap::output::small::Glyphs;
 use zerocap::store::intents::Intents;
 use zerocap::store::measurements;
 
@@ -373,7 +374,7 @@ fn look(dir: &Path, name: &str) {
     let probe = verdict_format::answers::json(&zerocap::assess::document::probe(facts, &picture.document));
     serde_json::from_str::<serde_json::Value>(&probe).expect("valid JSON");
     let mut text = Vec::new();
-    zerocap::output::detail::write(&mut text, &picture.document).expect("a Vec takes all");
+    zerocap::output::detail::write(&mut text, &picture.document, None, Glyphs::PLAIN).expect("a Vec takes all");
     let answer = zerocap::assess::document::probe(facts, &picture.document);
     zerocap::output::probe::write(&mut text, &answer, &picture.document).expect("a Vec takes all");
     String::from_utf8(text).expect("UTF-8").lines().for_each(printable);

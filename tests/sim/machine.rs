@@ -8,7 +8,8 @@ use zerocap::facts::{self, Depth, Facts};
 use zerocap::jobs::target;
 use zerocap::machine::simulated::Model;
 use zerocap::machine::Roots;
-use zerocap::protocol::{result, samples};
+use zerocap::protocol::result::{self, Conditions};
+use zerocap::protocol::samples;
 use zerocap::store;
 
 /// The name of the disk.
@@ -62,7 +63,8 @@ pub fn test(dir: &Path, model: Model, seed: u64, segment: u64) {
     let (_, result, kept) = measured(model, seed, segment);
     let (outcome, _) = kept.unwrap_or_else(|| panic!("nothing was kept: {result:?}"));
     let (roots, facts) = look(dir);
-    let measurement = result::of_run(&facts, &conditions(), &outcome);
+    let conditions = Conditions { block: 512, proof: vec!["nobody else has it open".to_owned()], ..conditions() };
+    let measurement = result::of_run(&facts, &conditions, &outcome);
     store::measurements::save(&roots, &facts, &measurement).unwrap();
-    store::samples::save(&roots, &facts, &samples::of_run(&facts, &conditions().at, &outcome)).unwrap();
+    store::samples::save(&roots, &facts, &samples::of_run(&facts, &conditions, &outcome)).unwrap();
 }

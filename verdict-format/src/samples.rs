@@ -27,6 +27,8 @@ pub struct Samples {
     pub at: String,
     /// Pairs that were timed; `measured.trials` of that document.
     pub trials: u32,
+    /// The ratio that the pairs were decided against: from it on zeroing is fast.
+    pub fast_ratio: f64,
     /// Bytes of one call of a pair, and of one call of a stretch.
     pub segment_bytes: u64,
     /// The pairs that decided, in the order of time: all, or where there were more than [`MOST_PAIRS`] the first and the last.
@@ -57,6 +59,7 @@ impl Samples {
             diskseq: None,
             at: at.to_owned(),
             trials: 0,
+            fast_ratio: 2.0,
             segment_bytes: 0,
             pairs: Vec::new(),
             pairs_left_out: 0,

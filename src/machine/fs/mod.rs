@@ -7,6 +7,7 @@ pub mod lock;
 pub mod mounts;
 pub mod owner;
 pub mod path_info;
+pub mod report_file;
 pub mod root;
 pub mod stamp;
 pub mod to_end;
