@@ -130,13 +130,15 @@ pub fn tunables(d: &Document) -> String {
 pub fn surroundings(report: &Report<'_>) -> String {
     let d = report.document;
     let device = &d.device;
+    // NVMe names no vendor beside its model.
+    let model = match &device.vendor {
+        Some(vendor) => format!("{vendor} {}", or_dash(&device.model)),
+        None => or_dash(&device.model),
+    };
     let members: Vec<&str> = device.members.iter().map(|m| m.name.as_str()).collect();
     let mut rows = vec![
         ("device", format!("{} ({})", device.node, device.kind)),
-        (
-            "model",
-            format!("{} {}, firmware {}", or_dash(&device.vendor), or_dash(&device.model), or_dash(&device.firmware)),
-        ),
+        ("model", format!("{model}, firmware {}", or_dash(&device.firmware))),
         ("identity", or_dash(&device.identity)),
         ("size", bytes(device.size_bytes)),
         (
