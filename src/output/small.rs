@@ -46,7 +46,7 @@ pub fn rows(d: &Document, samples: Option<&Samples>, glyphs: Glyphs) -> Vec<(&'s
 }
 
 /// The pairs as cells, from the least ratio to the greatest, and what the cells mean.
-fn strip(pairs: &[Pair], left_out: u64, glyphs: Glyphs) -> Option<[(&'static str, String); 2]> {
+fn strip(pairs: &[Pair], left_out: u64, glyphs: Glyphs) -> Option<Vec<(&'static str, String)>> {
     // Where there are more pairs than cells, a cell is the least ratio of its pairs: what is slow is to be seen.
     let each = pairs.len().div_ceil(WIDTH).max(1);
     let least = |pairs: &[Pair]| pairs.iter().map(Pair::ratio).fold(f64::INFINITY, f64::min);
@@ -61,12 +61,12 @@ fn strip(pairs: &[Pair], left_out: u64, glyphs: Glyphs) -> Option<[(&'static str
         apart => ((ratio / low).ln() / apart.ln() * top as f64).round() as usize,
     };
     let strip = cells.iter().filter_map(|ratio| glyphs.levels.get(level(*ratio))).collect();
-    let mut says = match each {
-        1 => format!("{} pairs in order", pairs.len()),
-        n => format!("{} pairs in order, the least of {n} a cell", pairs.len()),
-    };
+    let mut rest = Vec::new();
+    if each > 1 {
+        rest.push(format!("a cell is the least of {each}"));
+    }
     if left_out > 0 {
-        says = format!("{says}, {left_out} amid left out");
+        rest.push(format!("{left_out} pairs in the middle are not kept"));
     }
     let range = match high / low < DIFFERENT {
         true => format!("all {} to {} as fast", times(low), times(high)),
@@ -75,7 +75,11 @@ fn strip(pairs: &[Pair], left_out: u64, glyphs: Glyphs) -> Option<[(&'static str
             format!("{first} {}, {last} {}", times(low), times(high))
         }
     };
-    Some([("pairs", strip), ("", format!("{says}: {range}"))])
+    let mut rows = vec![("pairs", strip), ("", format!("{} pairs in order: {range}", pairs.len()))];
+    if !rest.is_empty() {
+        rows.push(("", rest.join("; ")));
+    }
+    Some(rows)
 }
 
 #[cfg(test)]
@@ -94,22 +98,27 @@ mod tests {
         ratios.iter().map(pair).collect()
     }
 
+    fn texts(ratios: &[u64], left_out: u64, glyphs: Glyphs) -> Vec<String> {
+        let rows = strip(&pairs(ratios), left_out, glyphs).unwrap_or_default();
+        assert!(rows.iter().all(|(_, text)| 15 + text.chars().count() <= 80), "{rows:?}");
+        rows.into_iter().map(|(_, text)| text).collect()
+    }
+
     #[test]
     fn a_stall_is_seen_in_its_place() {
-        let [(_, cells), (_, says)] = strip(&pairs(&[8, 8, 1, 8, 4]), 0, Glyphs::PLAIN).unwrap();
-        assert_eq!((cells.as_str(), says.as_str()), ("##.#+", "5 pairs in order: . 1x, # 8x"));
-        let [(_, cells), (_, says)] = strip(&pairs(&[100, 105, 103]), 0, Glyphs::BLOCKS).unwrap();
-        assert_eq!((cells.as_str(), says.as_str()), ("▄▄▄", "3 pairs in order: all 100x to 105x as fast"));
+        assert_eq!(texts(&[8, 8, 1, 8, 4], 0, Glyphs::PLAIN), ["##.#+", "5 pairs in order: . 1x, # 8x"]);
+        let alike = ["▄▄▄", "3 pairs in order: all 100x to 105x as fast"];
+        assert_eq!(texts(&[100, 105, 103], 0, Glyphs::BLOCKS), alike);
         assert_eq!(strip(&[], 0, Glyphs::PLAIN), None);
     }
 
     #[test]
     fn many_pairs_fit_and_the_slow_one_stays() {
-        let mut ratios = vec![4000; 500];
+        let mut ratios = vec![4_000_000; 500];
         ratios[321] = 1;
-        let [(_, cells), (_, says)] = strip(&pairs(&ratios), 6501, Glyphs::PLAIN).unwrap();
-        assert_eq!((cells.len(), cells.find('.')), (50, Some(32)));
-        assert!(15 + says.len() <= 80, "{says}");
-        assert!(says.contains("the least of 10 a cell, 6501 amid left out"), "{says}");
+        let texts = texts(&ratios, 6501, Glyphs::PLAIN);
+        assert_eq!((texts[0].len(), texts[0].find('.')), (50, Some(32)));
+        assert_eq!(texts[1], "500 pairs in order: . 1x, # 4000000x");
+        assert_eq!(texts[2], "a cell is the least of 10; 6501 pairs in the middle are not kept");
     }
 }
