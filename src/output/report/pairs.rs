@@ -68,7 +68,8 @@ pub fn section(report: &Report<'_>) -> String {
 /// What the picture shows.
 fn says(samples: &Samples) -> Vec<String> {
     let pairs = &samples.pairs;
-    let took = pairs.last().map_or(0, |p| p.at_nanoseconds) - pairs.first().map_or(0, |p| p.at_nanoseconds);
+    let took =
+        pairs.last().map_or(0, |p| p.at_nanoseconds).saturating_sub(pairs.first().map_or(0, |p| p.at_nanoseconds));
     let first = pairs.iter().filter(|p| p.zero_first).count();
     let mut says = vec![format!(
         "{} pairs of {} within {}: above the time of each call, below how many times as fast the zeroing was (the line: fast from {}, \
