@@ -20,6 +20,8 @@ use zerocap::verdict::measurement::{Hints, Measurement, MethodResult, Speedup, S
 
 #[path = "schema/answers.rs"]
 mod answers;
+#[path = "schema/fleet.rs"]
+mod fleet;
 #[path = "schema/published.rs"]
 mod published;
 #[path = "schema/samples.rs"]

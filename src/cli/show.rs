@@ -8,6 +8,7 @@ use crate::jobs::Roots;
 use crate::output::{detail, openmetrics, table};
 use std::io::Write;
 use std::path::PathBuf;
+use verdict_format::answers::json;
 
 /// The verdicts: all devices as a table, one device in detail
 #[derive(Debug, clap::Args)]
@@ -39,6 +40,9 @@ pub struct Show {
     /// A document a line
     #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "json"])]
     jsonl: bool,
+    /// With --jsonl: add an opaque number of the machine and the time, for `zerocap fleet`
+    #[arg(long, requires = "jsonl")]
+    fleet: bool,
     /// OpenMetrics text, for node_exporter's textfile collector
     #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "json", "jsonl"])]
     openmetrics: bool,
@@ -80,7 +84,17 @@ impl Show {
             let document = show::documents(roots, vec![device.clone()], &mut |_: &str| ())?.next();
             document.iter().try_for_each(|d| report::write(roots, d, file))?;
         }
+        let ended = match (errors.first(), none) {
+            (None, _) => exit::OK,
+            (Some(e), true) => e.exit_code(),
+            (Some(_), false) => exit::SOME_FAILED,
+        };
         let (mut unknown, mut remark) = (None, remark);
+        if self.fleet {
+            let mut lines = show::fleet_lines(roots, devices, &mut remark)?;
+            print(|out| lines.try_for_each(|line| writeln!(out, "{}", json(&line))))?;
+            return Ok(ended);
+        }
         let mut documents = show::documents(roots, devices, &mut remark)?;
         // The detail of one device stands for its table, unless the table was asked for.
         let table_wanted = columns.is_some() || self.sort.is_some() || self.no_headings || self.bytes;
@@ -119,10 +133,6 @@ impl Show {
                 _ => format!("no column is called {shown}; there are {known}"),
             }));
         }
-        Ok(match (errors.first(), none) {
-            (None, _) => exit::OK,
-            (Some(e), true) => e.exit_code(),
-            (Some(_), false) => exit::SOME_FAILED,
-        })
+        Ok(ended)
     }
 }

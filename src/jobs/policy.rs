@@ -214,10 +214,9 @@ pub fn models(roots: &Roots, typed: &[String], remark: &mut dyn FnMut(&str)) -> 
             continue;
         };
         let properties = model_entries::properties(roots, &d);
-        let text = |key: &str| properties.get(key).cloned().unwrap_or_default();
         samples.push(Sample {
             device: d.name.clone(),
-            model: (text("ID_MODEL"), text("ID_REVISION")),
+            model: model_entries::looked_up(&properties).unwrap_or_default(),
             backend,
             identity: document.device.identity.clone(),
             class: document.class,

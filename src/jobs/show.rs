@@ -6,9 +6,12 @@ use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
 use crate::jobs::answer;
 use crate::jobs::target;
+use crate::machine::clock;
+use crate::machine::machine_id;
 use crate::machine::Roots;
+use crate::store::model_entries;
 use std::collections::BTreeMap;
-use verdict_format::Document;
+use verdict_format::{Document, FleetLine, HwdbName};
 
 pub use crate::machine::environment::{shows_unicode, wants_colour};
 
@@ -65,6 +68,37 @@ pub fn documents<'a>(
         }
         let picture = assess::among(roots, port.as_mut(), &device, Depth::Claims, &shared, remark);
         with_now(roots, picture.document)
+    }))
+}
+
+/// The lines of these devices for a fleet, each made when it is asked for. A machine without a machine-id is told once.
+pub fn fleet_lines<'a>(
+    roots: &'a Roots,
+    devices: Vec<Device>,
+    remark: &'a mut dyn FnMut(&str),
+) -> Result<impl Iterator<Item = FleetLine> + 'a> {
+    let machine = machine_id::opaque(&roots.system);
+    if let Some(why) = machine.why() {
+        let path = roots.system.shown("etc/machine-id");
+        remark(&format!(
+            "{}: {why}: the lines name no machine, so that a fleet cannot tell it from others; \
+             systemd-machine-id-setup makes one",
+            path.display()
+        ));
+    }
+    let (machine, collected) = (machine.known().cloned(), clock::now_utc());
+    let documents = documents(roots, devices.clone(), remark)?;
+    let mut port = roots.port();
+    Ok(devices.into_iter().zip(documents).map(move |(device, document)| {
+        let facts = facts::gather(&roots.system, port.as_mut(), &device, Depth::Quiet);
+        let hwdb = model_entries::looked_up(&model_entries::properties(roots, &device));
+        FleetLine {
+            machine: machine.clone(),
+            collected: collected.clone(),
+            hwdb: hwdb.map(|(model, revision)| HwdbName { model, revision }),
+            backend: facts.changeable_backend().map(str::to_owned),
+            document,
+        }
     }))
 }
 

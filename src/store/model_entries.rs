@@ -32,6 +32,12 @@ pub fn known(roots: &Roots, device: &Device) -> Option<ModelEntry> {
     from_properties(|name| properties.get(name).cloned())
 }
 
+/// What the rule looks a device up by: udev's ID_MODEL and ID_REVISION; `None` where udev gives it no ID_MODEL.
+pub fn looked_up(properties: &BTreeMap<String, String>) -> Option<(String, String)> {
+    let model = properties.get("ID_MODEL").filter(|model| !model.trim().is_empty())?;
+    Some((model.clone(), properties.get("ID_REVISION").cloned().unwrap_or_default()))
+}
+
 /// udev's properties of a device.
 pub fn properties(roots: &Roots, device: &Device) -> BTreeMap<String, String> {
     if roots.is_live() {
