@@ -82,7 +82,7 @@ mutants: setup-test
 # Ratios in one run; nothing here can fail a build.
 bench: setup-test
 	cargo build --release
-	ZEROCAP_SCALE=10000 cargo test --release --test scale --test event_cost -- --nocapture
+	ZEROCAP_SCALE=10000 cargo test --release --test scale --test event_cost --test fleet_cost -- --nocapture
 
 bindings:
 	bindings/generate

@@ -10,6 +10,7 @@ pub mod device;
 pub mod error;
 pub mod fact;
 pub mod facts;
+pub mod fleet;
 pub mod jobs;
 pub mod machine;
 pub mod measure;

@@ -20,6 +20,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("verdict", &["facts", "policy", "measure::stats"]),
     ("tunable", &["machine", "facts", "policy", "verdict"]),
     ("store", &["machine", "verdict"]),
+    // The documents of other machines: files and room on disk, no facts of this one.
+    ("fleet", &["machine"]),
     ("assess", &["machine", "facts", "policy", "store", "verdict", "tunable"]),
     ("protocol", &["machine", "facts", "measure", "policy", "store", "verdict", "tunable", "assess"]),
     ("output", &["verdict", "tunable", "measure"]),
@@ -27,7 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "jobs",
         &[
             "machine", "facts", "measure", "policy", "store", "verdict", "tunable", "assess", "protocol", "output",
-            "redact",
+            "redact", "fleet",
         ],
     ),
     ("cli", &["jobs", "output"]),

@@ -5,60 +5,23 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may panic.
 
-use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[path = "common/not_run.rs"]
 mod not_run;
 use not_run::not_run;
+
+#[path = "common/run.rs"]
+mod run;
+use run::{run, Run};
 
 #[path = "scale/tree.rs"]
 mod tree;
 
 /// What is allowed, in KiB; the goal holds for 10 000 devices and so for fewer.
 const PEAK_KIB: u64 = 64 * 1024;
-
-struct Run {
-    took: Duration,
-    /// Processor time, which other work on the machine changes less than the time that passes.
-    cpu: Duration,
-    /// The peak of the resident set as the kernel counted it while the program still ran.
-    peak_kib: u64,
-    output: Vec<u8>,
-}
-
-/// Runs a program to its end, and looks at its memory as long as it lives.
-fn run(command: &mut Command) -> Run {
-    let start = Instant::now();
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let mut stdout = child.stdout.take().unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let (mut output, mut chunk, mut peak_kib) = (Vec::new(), vec![0u8; 256 * 1024], 0);
-    let before = of_children();
-    loop {
-        // The program waits for its output to be read, so the last look comes while it has little left to do.
-        let held = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = held.lines().find_map(|l| l.strip_prefix("VmHWM:"));
-        let kib = line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok());
-        peak_kib = peak_kib.max(kib.unwrap_or(0));
-        match stdout.read(&mut chunk).unwrap() {
-            0 => break,
-            n => output.extend_from_slice(&chunk[..n]),
-        }
-    }
-    assert!(child.wait().unwrap().success());
-    Run { took: start.elapsed(), cpu: of_children() - before, peak_kib, output }
-}
-
-/// The processor time of all children that have ended (fields 16 and 17 of stat, in ticks of a hundredth of a second).
-fn of_children() -> Duration {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-    let ticks: u64 = fields[13..15].iter().map(|f| f.parse::<u64>().unwrap()).sum();
-    Duration::from_millis(ticks * 10)
-}
 
 /// How much longer the second half of the way takes than the first, from the times of n, 2n and 4n devices: what the first n
 /// cost, and the program's start, is in none of the two. 2 where each device costs the same, 4 where each costs as much

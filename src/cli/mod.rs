@@ -4,6 +4,7 @@ pub mod check;
 pub mod completions;
 pub mod estimate;
 pub mod explain;
+pub mod fleet;
 pub mod is_zero;
 pub mod measure;
 pub mod policy;
@@ -60,6 +61,7 @@ enum Verb {
     Recover(recover::Recover),
     Tune(tune::Tune),
     Policy(policy::Policy),
+    Fleet(fleet::Fleet),
     Explain(explain::Explain),
     Selftest(selftest::Selftest),
     Completions(completions::Completions),
@@ -110,6 +112,7 @@ impl Verb {
         match self {
             Verb::Check(v) => v.json,
             Verb::Estimate(v) => v.json,
+            Verb::Fleet(v) => v.json(),
             Verb::IsZero(v) => v.json,
             Verb::Probe(v) => v.json,
             _ => false,
@@ -121,6 +124,7 @@ fn verb(cli: &Cli) -> Result<u8> {
     match &cli.verb {
         Verb::Completions(v) => return v.run(&mut Cli::command()),
         Verb::Explain(v) => return v.run(),
+        Verb::Fleet(v) => return v.run(),
         _ => {}
     }
     let roots = Roots::new(cli.places.root.as_deref(), cli.places.state.as_deref())?;
@@ -138,6 +142,7 @@ fn verb(cli: &Cli) -> Result<u8> {
         Verb::Tune(v) => v.run(&roots),
         Verb::Policy(v) => v.run(&roots),
         Verb::Explain(v) => v.run(),
+        Verb::Fleet(v) => v.run(),
         Verb::Selftest(v) => v.run(&roots),
         Verb::Completions(v) => v.run(&mut Cli::command()),
         Verb::Udev(v) => {

@@ -3,6 +3,7 @@
 mod answer;
 pub mod check;
 pub mod estimate;
+pub mod fleet;
 pub mod is_zero;
 pub mod measure;
 pub mod measure_auto;

@@ -11,7 +11,8 @@ use crate::machine::machine_id;
 use crate::machine::Roots;
 use crate::store::model_entries;
 use std::collections::BTreeMap;
-use verdict_format::{Document, FleetLine, HwdbName};
+use verdict_format::fleet::{FleetLine, HwdbName};
+use verdict_format::Document;
 
 pub use crate::machine::environment::{shows_unicode, wants_colour};
 

@@ -4,6 +4,7 @@
 pub mod detail;
 pub mod estimate;
 pub mod explain;
+pub mod fleet;
 pub mod openmetrics;
 pub mod path_answer;
 pub mod probe;

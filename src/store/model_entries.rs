@@ -7,7 +7,7 @@ use crate::machine::udev;
 use crate::machine::Roots;
 use crate::terms::Class;
 use crate::verdict::ModelEntry;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The property of the class.
 const CLASS: &str = "ZEROCAP_MODEL_CLASS";
@@ -67,59 +67,118 @@ pub struct Sample {
     pub kernel: String,
 }
 
+/// What was measured of one model and firmware, on one machine or on many.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// How a comment names it.
+    pub shown: String,
+    /// `ID_MODEL` and `ID_REVISION`; `None` where it is not known under which name udev looks it up.
+    pub name: Option<(String, String)>,
+    /// What stands behind it where that may be exchanged.
+    pub backend: Option<String>,
+    /// The classes that were measured.
+    pub classes: BTreeSet<Class>,
+    /// The devices that are known to be different ones.
+    pub different: u64,
+    /// The machines that they are in, where there may be several.
+    pub machines: Option<u64>,
+    /// On how many devices it was measured, for people.
+    pub devices: u64,
+    /// The kernels it was measured under.
+    pub kernels: BTreeSet<String>,
+    /// The median speedup.
+    pub speedup: Option<f64>,
+}
+
+/// So many must agree before something is believed of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Least {
+    /// Devices that can be told apart.
+    pub devices: u64,
+    /// Machines.
+    pub machines: u64,
+}
+
+/// Of a model on this machine alone: its administrator knows how alike the devices are, and takes the entry over by hand.
+pub const HERE: Least = Least { devices: 3, machines: 1 };
+
+/// Of a model of a fleet, which nobody looks over: tests/fleet_simulation.rs says how often such an entry is wrong.
+pub const FLEET: Least = Least { devices: 12, machines: 12 };
+
+/// The record for hwdb, or why there is none.
+pub fn record(candidate: &Candidate, least: Least) -> std::result::Result<String, String> {
+    if let Some(what) = &candidate.backend {
+        return Err(format!("it is {}: what stands behind it is no property of the model", escape_str(what)));
+    }
+    let Some((model, firmware)) = &candidate.name else {
+        return Err("no line says under which name udev looks it up".to_owned());
+    };
+    if let Some(why) = unfit(model, firmware) {
+        return Err(why.to_owned());
+    }
+    let mut classes = candidate.classes.iter();
+    let (Some(class), None) = (classes.next(), classes.next()) else {
+        return Err("its devices are of different classes".to_owned());
+    };
+    if !matches!(class, Class::Fast | Class::Slow) {
+        return Err(format!("{class} is no property of a model; a rule in policy.d can say it"));
+    }
+    if candidate.different < least.devices {
+        return Err(format!(
+            "{} of at least {} devices that can be told apart were measured",
+            candidate.different, least.devices
+        ));
+    }
+    if let Some(machines) = candidate.machines.filter(|n| *n < least.machines) {
+        return Err(format!("it was measured on {machines} of at least {} machines", least.machines));
+    }
+    let kernels: Vec<String> = candidate.kernels.iter().map(|k| escape_str(k)).collect();
+    let on = candidate.machines.map_or_else(String::new, |n| format!(", on {n} machines"));
+    let mut text = format!("# measured under {}{on}\n", kernels.join(", "));
+    text.push_str(&format!("zerocap:model:{model}:fw:{firmware}:\n {CLASS}={class}\n"));
+    text.push_str(&format!(" {DEVICES}={}\n", candidate.devices));
+    if let Some(median) = candidate.speedup {
+        text.push_str(&format!(" ZEROCAP_MODEL_SPEEDUP={median:.2}\n"));
+    }
+    Ok(text)
+}
+
 /// Entries for hwdb, a record a model; what cannot become one stands in a comment.
+pub fn records<'a>(candidates: impl IntoIterator<Item = &'a Candidate>, least: Least) -> String {
+    let one = |candidate: &Candidate| match record(candidate, least) {
+        Ok(record) => format!("{record}\n"),
+        Err(why) => format!("# {}: no entry: {why}\n\n", candidate.shown),
+    };
+    candidates.into_iter().map(one).collect()
+}
+
+/// The same of devices of this machine.
 pub fn entries(samples: &[Sample]) -> String {
     let mut models: BTreeMap<&(String, String), Vec<&Sample>> = BTreeMap::new();
     samples.iter().for_each(|s| models.entry(&s.model).or_default().push(s));
-    let mut text = String::new();
-    for ((model, firmware), devices) in models {
-        let shown = match model.trim() {
-            // Without a model only the devices' own names tell which are meant.
-            "" => devices.iter().map(|d| escape_str(&d.device)).collect::<Vec<_>>().join(", "),
-            _ => format!("{} firmware {}", escape_str(model), escape_str(firmware)),
-        };
-        let class = devices[0].class;
-        if let Some(why) = unfit(model, firmware) {
-            text.push_str(&format!("# {shown}: no entry: {why}\n\n"));
-        } else if let Some(what) = devices.iter().find_map(|d| d.backend) {
-            text.push_str(&format!(
-                "# {shown}: no entry: it is {what}: what stands behind it is no property of the model\n\n"
-            ));
-        } else if devices.iter().any(|d| d.class != class) {
-            text.push_str(&format!("# {shown}: no entry: its devices are of different classes\n\n"));
-        } else if !matches!(class, Class::Fast | Class::Slow) {
-            text.push_str(&format!(
-                "# {shown}: no entry: {class} is no property of a model; a rule in policy.d can say it\n\n"
-            ));
-        } else if different(&devices) < LEAST_DEVICES {
-            text.push_str(&format!(
-                "# {shown}: no entry: {} of at least {LEAST_DEVICES} devices that can be told apart were measured\n\n",
-                different(&devices)
-            ));
-        } else {
-            let mut kernels: Vec<String> = devices.iter().map(|d| escape_str(&d.kernel)).collect();
-            kernels.sort();
-            kernels.dedup();
-            text.push_str(&format!("# measured under {}\n", kernels.join(", ")));
-            text.push_str(&format!("zerocap:model:{model}:fw:{firmware}:\n {CLASS}={class}\n"));
-            text.push_str(&format!(" {DEVICES}={}\n", devices.len()));
-            let mut ratios: Vec<f64> = devices.iter().filter_map(|d| d.speedup).collect();
-            ratios.sort_by(f64::total_cmp);
-            if let Some(median) = ratios.get(ratios.len() / 2) {
-                text.push_str(&format!(" ZEROCAP_MODEL_SPEEDUP={median:.2}\n"));
-            }
-            text.push('\n');
-        }
-    }
-    text
+    let candidates: Vec<Candidate> = models.into_iter().map(|(name, devices)| candidate(name, &devices)).collect();
+    records(&candidates, HERE)
 }
 
-/// So many devices of a model must agree before it is believed of the model.
-const LEAST_DEVICES: usize = 3;
-
-/// Devices that are known to be different ones.
-fn different(devices: &[&Sample]) -> usize {
-    devices.iter().filter_map(|d| d.identity.as_deref()).collect::<std::collections::BTreeSet<_>>().len()
+fn candidate((model, firmware): &(String, String), devices: &[&Sample]) -> Candidate {
+    let shown = match model.trim() {
+        // Without a model only the devices' own names tell which are meant.
+        "" => devices.iter().map(|d| escape_str(&d.device)).collect::<Vec<_>>().join(", "),
+        _ => format!("{} firmware {}", escape_str(model), escape_str(firmware)),
+    };
+    let mut ratios: Vec<f64> = devices.iter().filter_map(|d| d.speedup).collect();
+    ratios.sort_by(f64::total_cmp);
+    Candidate {
+        shown,
+        name: Some((model.clone(), firmware.clone())),
+        backend: devices.iter().find_map(|d| d.backend).map(str::to_owned),
+        classes: devices.iter().map(|d| d.class).collect(),
+        different: devices.iter().filter_map(|d| d.identity.as_deref()).collect::<BTreeSet<_>>().len() as u64,
+        machines: None,
+        devices: devices.len() as u64,
+        kernels: devices.iter().map(|d| d.kernel.clone()).collect(),
+        speedup: ratios.get(ratios.len() / 2).copied(),
+    }
 }
 
 /// Why a name cannot stand in a match of hwdb: the rule looks up plain names only, and a match is a pattern.

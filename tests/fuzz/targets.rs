@@ -30,6 +30,9 @@ use zerocap::output::small::Glyphs;
 use zerocap::store::intents::Intents;
 use zerocap::store::measurements;
 
+#[path = "fleet.rs"]
+mod fleet;
+
 /// What runs over one input.
 pub type Body = fn(&[u8]);
 
@@ -55,6 +58,7 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("journal", journal),
     ("dm_status", dm_status),
     ("machine", machine),
+    ("fleet", fleet::fleet),
 ];
 
 /// Runs one target.

@@ -45,7 +45,7 @@ fn a_line_for_a_fleet_is_a_document_that_names_its_machine() {
         assert_eq!(line.as_object().unwrap().len(), document.as_object().unwrap().len() + 4);
         assert_eq!(line["machine"], lines[0]["machine"], "one machine");
         assert_eq!(line["collected"].as_str().unwrap().len(), "2026-11-30T08:00:00Z".len());
-        let read: verdict_format::FleetLine = from_value(line.clone()).unwrap();
+        let read: verdict_format::fleet::FleetLine = from_value(line.clone()).unwrap();
         assert_eq!(serde_json::to_value(&read).unwrap(), *line, "the types of the package read it");
     }
     assert_eq!(lines[0]["machine"].as_str().unwrap().len(), 32);
@@ -80,4 +80,42 @@ fn the_page_names_the_fields_of_a_line() {
     let tags = section.split(".TP\n.B ").skip(1).map(|t| t.lines().next().unwrap());
     let page: BTreeSet<String> = tags.flat_map(|t| t.split(", ")).map(str::to_owned).collect();
     assert_eq!(page, names.difference(&documents).cloned().collect());
+}
+
+#[test]
+fn a_summary_fits_its_definition_and_the_page() {
+    let machine = full_machine();
+    let lines: String = lines(machine.path()).0.iter().map(|l| format!("{l}\n")).collect();
+    let other = lines
+        .replace("\"class\":\"fast\"", "\"class\":\"slow\"")
+        .replace("naa.5000000000000001", "naa.5000000000000002");
+    let file = machine.path().join("lines");
+    std::fs::write(&file, lines + &other + "bad\n").unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_zerocap")).args(["fleet", "summarize", "--json"]).arg(&file).output().unwrap();
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (schema, mut out) = (schema(), Vec::new());
+    faults(&schema, &schema["$defs"]["fleet"], &summary, "", &mut out);
+    assert_eq!(out, [""; 0], "{summary}");
+    assert_eq!(
+        (summary["bad_lines"].as_array().unwrap().len(), summary["disagreements"].as_array().unwrap().len()),
+        (1, 1)
+    );
+    assert!(summary["models"].as_array().unwrap().iter().any(|m| m["ratio"]["p50"] == 3.0), "{summary}");
+    let (mut names, mut wanted) = (BTreeSet::new(), BTreeSet::new());
+    names_of_schema(&schema, &schema["$defs"]["fleet"], "", &mut wanted);
+    names_of_value(&summary, "", &mut names);
+    // Of a machine on which udev has seen nothing.
+    wanted.retain(|n| !n.starts_with("models[].hwdb."));
+    assert_eq!(names, wanted.iter().filter(|n| !n.contains("values[]")).cloned().collect());
+    let read: verdict_format::fleet::Summary = from_value(summary.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), summary);
+    let section = PAGE.split("\\fBzerocap fleet summarize").nth(1).unwrap().split(".PP").next().unwrap();
+    // The words of the classes are told of where the document is.
+    for name in wanted.iter().filter(|n| !n.contains("classes.")) {
+        let last = name.rsplit('.').next().unwrap().trim_end_matches("[]").to_owned();
+        assert!(section.contains(&last), "{name} is not on the page");
+    }
+    let words: Vec<&str> = verdict_format::fleet::Cause::ALL.iter().map(|w| w.as_str()).collect();
+    assert_eq!(schema["$defs"]["disagreement"]["properties"]["cause"]["examples"], json!(words));
 }

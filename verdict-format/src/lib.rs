@@ -14,7 +14,7 @@
 pub mod answers;
 mod document;
 mod finding;
-mod fleet;
+pub mod fleet;
 mod number;
 mod open;
 mod reader;
@@ -26,7 +26,6 @@ pub use document::{
     MethodResult, ModeResult, Overwrite, Published, Speedup, Sustained, Tunable,
 };
 pub use finding::{Code, FindingCode};
-pub use fleet::{FleetLine, HwdbName};
 pub use number::Devnum;
 pub use reader::{accept, read, read_below, ReadError, DIRECTORY};
 pub use words::{Basis, Class, Kind, Method, Plan, Severity, State, UnknownWord};

@@ -1,6 +1,7 @@
 //! How the reader takes words that it does not know: a document of a newer zerocap is read all the same, and an unknown
 //! word never makes the answer better.
 
+use crate::fleet::Cause;
 use crate::{Basis, Class, Kind, Severity, State};
 use serde::{Deserialize, Deserializer};
 use std::str::FromStr;
@@ -27,6 +28,11 @@ pub(crate) fn severity<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Sev
 /// A state that is not known counts as `unknown`.
 pub(crate) fn state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<State, D::Error> {
     Ok(word(deserializer)?.unwrap_or(State::Unknown))
+}
+
+/// A cause that is not known counts as `unexplained`.
+pub(crate) fn cause<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cause, D::Error> {
+    Ok(word(deserializer)?.unwrap_or(Cause::Unexplained))
 }
 
 /// A basis that is not known counts as `model`, the weakest that there is.

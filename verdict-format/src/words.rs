@@ -102,6 +102,8 @@ words! {
         Probe = "probe",
         /// The [`crate::samples::Samples`] of a test.
         Samples = "samples",
+        /// A [`crate::fleet::Summary`].
+        Fleet = "fleet",
         /// A [`crate::answers::Failure`].
         Error = "error",
     }

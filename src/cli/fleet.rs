@@ -1,0 +1,77 @@
+//! `zerocap fleet`.
+
+use crate::cli::terminal::{complain, print, remark};
+use crate::error::{exit, Result};
+use crate::jobs::fleet::{self, Least, FLEET};
+use crate::output;
+use std::io::Write;
+use verdict_format::answers::json;
+
+/// So many bad lines are named on a terminal.
+const NAMED: usize = 5;
+
+/// What the documents of many machines say together
+#[derive(Debug, clap::Args)]
+pub struct Fleet {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// For each model: classes, rates, disagreement and its likely cause
+    Summarize {
+        /// Lines of `show --jsonl --fleet`, plain or packed by gzip or zstd; `-`: standard input
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<String>,
+        /// One object
+        #[arg(long)]
+        json: bool,
+        /// Entries for hwdb, of models whose tested devices agree
+        #[arg(long, conflicts_with = "json")]
+        hwdb: bool,
+        /// With --hwdb: at least so many devices that can be told apart
+        #[arg(long, value_name = "N", requires = "hwdb", default_value_t = FLEET.devices)]
+        devices: u64,
+        /// With --hwdb: on at least so many machines
+        #[arg(long, value_name = "N", requires = "hwdb", default_value_t = FLEET.machines)]
+        machines: u64,
+    },
+}
+
+impl Fleet {
+    /// Whether one object in JSON was asked for.
+    pub fn json(&self) -> bool {
+        matches!(self.action, Action::Summarize { json: true, .. })
+    }
+
+    /// Runs the verb.
+    pub fn run(&self) -> Result<u8> {
+        let Action::Summarize { files, json: as_json, hwdb, devices, machines } = &self.action;
+        let mut done = fleet::summarize(files)?;
+        if !done.any {
+            let last = done.errors.pop();
+            done.errors.iter().for_each(complain);
+            return last.map_or(Ok(exit::OK), Err);
+        }
+        let summary = &done.summary;
+        print(|out| {
+            if *as_json {
+                writeln!(out, "{}", json(summary))
+            } else if *hwdb {
+                let least = Least { devices: *devices, machines: *machines };
+                out.write_all(fleet::entries(&done.tested, least).as_bytes())
+            } else {
+                output::fleet::write(out, summary)
+            }
+        })?;
+        for bad in summary.bad_lines.iter().take(NAMED) {
+            remark(&format!("{}:{}: {}", bad.file, bad.line, bad.why));
+        }
+        if summary.bad > 0 {
+            remark(&format!("{} of {} lines are no documents and do not count", summary.bad, summary.lines));
+        }
+        done.errors.iter().for_each(complain);
+        Ok(if done.errors.is_empty() { exit::OK } else { exit::SOME_FAILED })
+    }
+}

@@ -1,0 +1,120 @@
+//! What a fleet says, for people: the answer in one sentence, a line a model, then what its devices disagree on. Every text may
+//! come from a file of somebody else's, so all of them are escaped.
+
+use crate::device::display::{escape_str, printable};
+use crate::units::human_rate;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use verdict_format::fleet::{Cause, Classes, Disagreement, ModelRow, Summary};
+
+const HEADINGS: [&str; 9] =
+    ["MODEL", "FIRMWARE", "COMMAND", "MACHINES", "DEVICES", "TESTED", "CLASSES", "ZERO", "RATIO"];
+/// The columns of numbers, which stand at the right.
+const RIGHT: [bool; 9] = [false, false, false, true, true, true, false, true, true];
+
+/// The whole answer.
+pub fn write(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
+    writeln!(out, "{}", sentence(summary))?;
+    if summary.models.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let mut rows = vec![HEADINGS.map(str::to_owned)];
+    rows.extend(summary.models.iter().map(cells));
+    let widths: [usize; 9] = std::array::from_fn(|i| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0));
+    for row in &rows {
+        let padded = row.iter().enumerate().map(|(i, cell)| {
+            let pad = " ".repeat(widths[i] - cell.chars().count());
+            if RIGHT[i] {
+                pad + cell
+            } else {
+                format!("{cell}{pad}")
+            }
+        });
+        writeln!(out, "{}", padded.collect::<Vec<_>>().join("  ").trim_end())?;
+    }
+    summary.disagreements.iter().try_for_each(|d| disagreement(out, d))
+}
+
+fn many(n: u64, one: &str) -> String {
+    match n {
+        1 => format!("1 {one}"),
+        _ => format!("{n} {one}s"),
+    }
+}
+
+fn sentence(s: &Summary) -> String {
+    let Some(latest) = &s.latest else {
+        return match s.lines {
+            0 => "There is no line to read.".to_owned(),
+            n => format!("None of {} is a document.", many(n, "line")),
+        };
+    };
+    let silent: u64 = s.models.iter().map(|m| m.silent).sum();
+    let models: BTreeSet<_> = s.models.iter().map(|m| (&m.kind, &m.vendor, &m.model)).collect();
+    let of = many(models.len() as u64, "model");
+    let mut text = format!("{} on {}, of {of}", many(s.answers, "device"), many(s.machines, "machine"));
+    text.push_str(&match s.disagreements.len() as u64 {
+        0 => "; no model disagrees with itself".to_owned(),
+        1 => "; 1 model disagrees with itself".to_owned(),
+        n => format!("; {n} models disagree with themselves"),
+    });
+    if silent > 0 {
+        text.push_str(&format!("; {silent} silent for 30 days before {}", printable(latest.clone())));
+    }
+    text + "."
+}
+
+fn name(vendor: &Option<String>, model: &Option<String>, kind: &str) -> String {
+    let texts: Vec<String> = [vendor, model].into_iter().flatten().map(|t| printable(t.clone())).collect();
+    if texts.is_empty() {
+        format!("({})", escape_str(kind))
+    } else {
+        texts.join(" ")
+    }
+}
+
+fn classes(c: &Classes) -> String {
+    let all = [("fast", c.fast), ("slow", c.slow), ("none", c.none), ("unknown", c.unknown), ("broken", c.broken)];
+    let there: Vec<String> = all.iter().filter(|(_, n)| *n > 0).map(|(word, n)| format!("{word} {n}")).collect();
+    there.join(", ")
+}
+
+fn cells(row: &ModelRow) -> [String; 9] {
+    let or_dash = |text: &Option<String>| text.as_ref().map_or_else(|| "-".to_owned(), |t| printable(t.clone()));
+    let ratio = row.ratio.map(|r| match r.p10 == r.p90 {
+        true => format!("{:.1}x", r.p50),
+        false => format!("{:.1}x ({:.1} to {:.1})", r.p50, r.p10, r.p90),
+    });
+    [
+        name(&row.vendor, &row.model, &row.kind),
+        or_dash(&row.firmware),
+        or_dash(&row.command_path),
+        row.machines.to_string(),
+        row.devices.to_string(),
+        row.measured.answers.to_string(),
+        classes(&row.classes),
+        row.zero_bytes_per_second.map_or_else(|| "-".to_owned(), |q| human_rate(q.p50)),
+        ratio.unwrap_or_else(|| "-".to_owned()),
+    ]
+}
+
+fn disagreement(out: &mut impl Write, d: &Disagreement) -> io::Result<()> {
+    let why = match d.cause {
+        Cause::Unexplained => {
+            "nothing that is known of them tells the classes apart: units differ, so believe no entry for this model"
+        }
+        Cause::Surroundings => {
+            "they go with the machine, or with what went on beside the test: measure again when it is quiet"
+        }
+        Cause::Firmware => "they go with the firmware",
+        Cause::Transport => "they go with how the devices are attached",
+        Cause::Kernel => "they go with the kernel that they were measured under",
+        Cause::CommandPath => "they go with the command that the kernel sends",
+    };
+    writeln!(out, "\n{}: tested devices are {}; {why}.", name(&d.vendor, &d.model, &d.kind), classes(&d.classes))?;
+    d.values.iter().try_for_each(|v| {
+        let value = v.value.clone().map_or_else(|| "not known".to_owned(), printable);
+        writeln!(out, "  {} {value}: {}", d.cause, classes(&v.classes))
+    })
+}
