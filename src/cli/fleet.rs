@@ -59,7 +59,7 @@ impl Fleet {
             if *as_json {
                 writeln!(out, "{}", json(summary))
             } else if *hwdb {
-                let least = Least { devices: *devices, machines: *machines };
+                let least = Least { devices: *devices, machines: *machines, ..FLEET };
                 out.write_all(fleet::entries(&done.tested, least).as_bytes())
             } else {
                 output::fleet::write(out, summary)

@@ -40,6 +40,11 @@ impl Histogram {
         self.total += other.total;
     }
 
+    /// The least and the greatest number, cut.
+    pub fn ends(&self) -> Option<(u64, u64)> {
+        Some((*self.counts.keys().next()?, *self.counts.keys().next_back()?))
+    }
+
     /// The least number that at least so many tenths of the numbers do not exceed; `None` where there are none.
     pub fn tenths(&self, tenths: u64) -> Option<u64> {
         let mut seen = 0;

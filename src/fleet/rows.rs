@@ -32,6 +32,8 @@ pub struct Tested {
     pub kernels: BTreeSet<String>,
     /// The median of the ratios.
     pub ratio: Option<f64>,
+    /// The least and the greatest of them.
+    pub ends: Option<(f64, f64)>,
 }
 
 fn named(classes: &causes::Classes) -> Classes {
@@ -171,6 +173,7 @@ impl Collected {
                     machines: 0,
                     kernels: BTreeSet::new(),
                     ratio: None,
+                    ends: None,
                 };
                 (tested, Histogram::default())
             });
@@ -181,8 +184,11 @@ impl Collected {
             tested.kernels.extend(kernels_of[number].iter().map(|k| (*k).clone()));
             groups.iter().for_each(|t| ratios.merge(&t.ratio));
         }
-        let with_ratio =
-            |(tested, ratios): (Tested, Histogram)| Tested { ratio: ratios.tenths(5).map(thousandths), ..tested };
+        let with_ratio = |(tested, ratios): (Tested, Histogram)| Tested {
+            ratio: ratios.tenths(5).map(thousandths),
+            ends: ratios.ends().map(|(low, high)| (thousandths(low), thousandths(high))),
+            ..tested
+        };
         all.into_values().map(with_ratio).collect()
     }
 }

@@ -136,6 +136,7 @@ fn candidate(tested: &Tested) -> Candidate {
         devices: tested.devices,
         kernels: tested.kernels.clone(),
         speedup: tested.ratio,
+        ends: tested.ends,
     }
 }
 

@@ -88,22 +88,29 @@ pub struct Candidate {
     pub kernels: BTreeSet<String>,
     /// The median speedup.
     pub speedup: Option<f64>,
+    /// The least and the greatest speedup of the tested devices.
+    pub ends: Option<(f64, f64)>,
 }
 
 /// So many must agree before something is believed of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Least {
     /// Devices that can be told apart.
     pub devices: u64,
     /// Machines.
     pub machines: u64,
+    /// So many times as far from the threshold as it must be is every tested device; 1: however close.
+    pub margin: f64,
 }
 
 /// Of a model on this machine alone: its administrator knows how alike the devices are, and takes the entry over by hand.
-pub const HERE: Least = Least { devices: 3, machines: 1 };
+pub const HERE: Least = Least { devices: 3, machines: 1, margin: 1.0 };
 
 /// Of a model of a fleet, which nobody looks over: tests/fleet_simulation.rs says how often such an entry is wrong.
-pub const FLEET: Least = Least { devices: 12, machines: 12 };
+pub const FLEET: Least = Least { devices: 16, machines: 16, margin: 1.5 };
+
+/// The threshold of `fast` that a policy has by default, which the margin counts from.
+const THRESHOLD: f64 = 2.0;
 
 /// The record for hwdb, or why there is none.
 pub fn record(candidate: &Candidate, least: Least) -> std::result::Result<String, String> {
@@ -131,6 +138,18 @@ pub fn record(candidate: &Candidate, least: Least) -> std::result::Result<String
     }
     if let Some(machines) = candidate.machines.filter(|n| *n < least.machines) {
         return Err(format!("it was measured on {machines} of at least {} machines", least.machines));
+    }
+    // Units of one build differ: where some are close to the threshold, others lie beyond it.
+    if least.margin > 1.0 {
+        let (needed, is, clear) = match (class, candidate.ends) {
+            (_, None) => return Err("no tested device has a ratio".to_owned()),
+            (Class::Fast, Some((low, _))) => ("at least", low, low >= THRESHOLD * least.margin),
+            (_, Some((_, high))) => ("at most", high, high <= THRESHOLD / least.margin),
+        };
+        if !clear {
+            let bound = if *class == Class::Fast { THRESHOLD * least.margin } else { THRESHOLD / least.margin };
+            return Err(format!("a tested device has a ratio of {is:.2}; {class} needs {needed} {bound:.2} of each"));
+        }
     }
     let kernels: Vec<String> = candidate.kernels.iter().map(|k| escape_str(k)).collect();
     let on = candidate.machines.map_or_else(String::new, |n| format!(", on {n} machines"));
@@ -178,6 +197,7 @@ fn candidate((model, firmware): &(String, String), devices: &[&Sample]) -> Candi
         devices: devices.len() as u64,
         kernels: devices.iter().map(|d| d.kernel.clone()).collect(),
         speedup: ratios.get(ratios.len() / 2).copied(),
+        ends: ratios.first().copied().zip(ratios.last().copied()),
     }
 }
 
@@ -237,6 +257,35 @@ mod tests {
         assert!(text.contains("QEMU firmware 1.0: no entry: it is a virtual disk"), "{text}");
         assert!(text.contains("# sdx: no entry: udev gives it no ID_MODEL"), "{text}");
         assert!(text.contains("Disk*\\x0a"), "{text}");
+    }
+
+    #[test]
+    fn an_entry_of_a_fleet_keeps_clear_of_the_threshold() {
+        assert_eq!(crate::policy::Policy::default().fast_ratio, THRESHOLD);
+        let of = |class, ends, different, machines| {
+            let candidate = Candidate {
+                shown: "M".to_owned(),
+                name: Some(("M".to_owned(), "1".to_owned())),
+                backend: None,
+                classes: BTreeSet::from([class]),
+                different,
+                machines: Some(machines),
+                devices: different,
+                kernels: BTreeSet::from(["7.3".to_owned()]),
+                speedup: Some(4.0),
+                ends,
+            };
+            record(&candidate, FLEET)
+        };
+        assert!(of(Class::Fast, Some((3.0, 9.0)), 16, 16)
+            .unwrap()
+            .starts_with("# measured under 7.3, on 16 machines\n"));
+        assert!(of(Class::Slow, Some((0.1, 1.3)), 16, 16).is_ok());
+        assert!(of(Class::Fast, Some((2.99, 9.0)), 16, 16).unwrap_err().contains("2.99; fast needs at least 3.00"));
+        assert!(of(Class::Slow, Some((0.1, 1.4)), 16, 16).unwrap_err().contains("1.40; slow needs at most 1.33"));
+        assert!(of(Class::Fast, None, 16, 16).is_err());
+        assert!(of(Class::Fast, Some((3.0, 9.0)), 15, 16).unwrap_err().contains("15 of at least 16 devices"));
+        assert!(of(Class::Fast, Some((3.0, 9.0)), 99, 15).unwrap_err().contains("15 of at least 16 machines"));
     }
 
     #[test]

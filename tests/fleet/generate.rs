@@ -150,7 +150,10 @@ pub fn line(models: &[Model], seed: u64, device: u64, older: bool) -> FleetLine 
     let class = if older && chance(&mut random, 0.5) { Class::Unknown } else { class };
     let measured = matches!(class, Class::Fast | Class::Slow | Class::Broken);
     let write = ((50.0 + model.number as f64) * 1e7 * log_normal(&mut random, 0.15)) as u64;
-    let ratio = if class == Class::Fast { 4.0 + model.number as f64 / 3.0 } else { 1.0 } * log_normal(&mut random, 0.2);
+    let ratio = match class {
+        Class::Fast => (8.0 + model.number as f64 / 3.0) * log_normal(&mut random, 0.2),
+        _ => log_normal(&mut random, 0.05),
+    };
     let path = match (model.kind, old_kernel) {
         ("nvme", true) => "write-zeroes",
         ("nvme", false) => "write-zeroes+deac",
