@@ -1,6 +1,7 @@
 //! What is kept of an answer while all are sorted: numbers in place of texts, 64 bytes each. Decides which of two answers of one
 //! device and machine is the newer; names nothing.
 
+use crate::fleet::causes::place;
 use crate::fleet::sort::Record;
 use crate::terms::Class;
 
@@ -75,16 +76,12 @@ impl Reader<'_> {
     }
 }
 
-fn class_number(class: Class) -> u64 {
-    Class::ALL.iter().position(|c| *c == class).unwrap_or(0) as u64
-}
-
 impl Record for Kept {
     const SIZE: usize = 64;
 
     fn write(&self, into: &mut Vec<u8>) {
         let flags = u64::from(self.identified) | u64::from(self.measured) << 1 | u64::from(self.stale) << 2;
-        let words = u64::from(self.cell) | class_number(self.class) << 32 | flags << 40;
+        let words = u64::from(self.cell) | (place(self.class) as u64) << 32 | flags << 40;
         let some = |n: Option<u64>| n.unwrap_or(NONE);
         for number in [
             self.machine,
@@ -130,7 +127,7 @@ impl Record for Seen {
     const SIZE: usize = 24;
 
     fn write(&self, into: &mut Vec<u8>) {
-        let class = self.measured.map_or(NONE, class_number);
+        let class = self.measured.map_or(NONE, |class| place(class) as u64);
         for number in [u64::from(self.outer) << 32 | u64::from(self.inner), self.who, class] {
             into.extend_from_slice(&number.to_le_bytes());
         }
