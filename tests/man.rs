@@ -21,6 +21,7 @@ use not_run::not_run;
 const MAIN: &str = include_str!("../man/zerocap.8");
 const VERDICT: &str = include_str!("../man/zerocap-verdict.5");
 const POLICY: &str = include_str!("../man/zerocap-policy.5");
+const GUIDE: &str = include_str!("../man/zerocap.7");
 
 /// The text without fonts and escapes; macros stay.
 fn plain(text: &str) -> String {
@@ -258,6 +259,41 @@ fn every_command_of_the_examples_is_one() {
     assert!(ran >= 3, "{ran} were run");
 }
 
+/// Whether a line of a shell is a call of zerocap that its parser takes; what stands after it for the shell is left out.
+fn is_a_call(line: &str) -> bool {
+    let call = line.split("&&").flat_map(|l| l.split("||")).find(|l| l.split(' ').any(|w| w == "zerocap"));
+    let words = call.into_iter().flat_map(|l| l.trim().split(' ')).skip_while(|w| *w != "zerocap");
+    Cli::try_parse_from(words).map_err(|e| println!("{line}: {e}")).is_ok()
+}
+
+#[test]
+fn every_call_that_the_guide_shows_is_one() {
+    let lines: Vec<String> =
+        examples(GUIDE).iter().flat_map(|b| b.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let calls: Vec<&str> = lines.iter().filter_map(|l| l.strip_prefix("# zerocap ")).collect();
+    assert!(calls.len() >= 10, "{calls:?}");
+    for call in calls {
+        assert!(is_a_call(&format!("zerocap {call}")), "{call}");
+    }
+    assert!(!is_a_call("zerocap is-zero") && !is_a_call("zerocap chekc /dev/sda"));
+}
+
+#[test]
+fn the_help_of_every_verb_shows_calls_of_it() {
+    let mut command = Cli::command();
+    for verb in command.get_subcommands_mut().filter(|c| c.get_name() != "help") {
+        let name = verb.get_name().to_owned();
+        let help = verb.render_long_help().to_string();
+        let (_, block) = help.split_once("\nExamples:\n").unwrap_or_else(|| panic!("{name} has no examples"));
+        let calls: Vec<&str> =
+            block.lines().filter_map(|l| Some(l.strip_prefix("  ")?.split("  ").next().unwrap())).collect();
+        assert!(!calls.is_empty(), "{name}");
+        for call in calls {
+            assert!(is_a_call(call) && call.contains(&name), "{name}: {call}");
+        }
+    }
+}
+
 /// The clients that the page shows, in its order; tests/vm/t/consult.sh builds them and runs them on a matrix of devices.
 const CLIENTS: [&str; 5] = [
     include_str!("clients/consult/consult.sh"),
@@ -304,7 +340,7 @@ fn the_shell_example_for_a_path_says_yes_no_or_nothing() {
 
 #[test]
 fn the_pages_are_sound() {
-    for name in ["zerocap.8", "zerocap-verdict.5", "zerocap-policy.5"] {
+    for name in ["zerocap.7", "zerocap.8", "zerocap-verdict.5", "zerocap-policy.5"] {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("man").join(name);
         let text = std::fs::read_to_string(&page).unwrap();
         assert!(
@@ -321,6 +357,15 @@ fn the_pages_are_sound() {
             Ok(o) => {
                 assert!(o.status.success(), "{name}: {}", String::from_utf8_lossy(&o.stderr));
                 assert_eq!(String::from_utf8_lossy(&o.stderr), "", "{name}");
+            }
+        }
+        match Command::new("mandoc").args(["-T", "lint"]).arg(&page).output() {
+            Err(e) => not_run(&format!("mandoc: {e}")),
+            Ok(o) => {
+                let said = String::from_utf8_lossy(&o.stdout).into_owned();
+                // How long a line of the source is, is this repository's own matter.
+                let said: Vec<&str> = said.lines().filter(|l| !l.contains("longer than 80 bytes")).collect();
+                assert_eq!(said, Vec::<&str>::new(), "{name}");
             }
         }
     }

@@ -14,6 +14,12 @@ use verdict_format::answers::json;
 /// 0 fast, 3 slow, 4 none, 5 unknown, 6 broken, 7 a requirement is not met, 8 the device is fast but this path cannot use
 /// it (file system, kernel, knob).
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap check -q /dev/nvme0n1 && echo fast  in a script
+  zerocap check --require verified /dev/sda   a pin alone is not enough
+  zerocap check --max-age 90d /dev/sda        an old answer is none
+  zerocap check /var/lib/postgresql           can files there be zeroed fast?")]
 pub struct Check {
     /// A device (a partition stands for its disk), or a file, directory or mount point
     #[arg(value_name = "DEV|PATH")]

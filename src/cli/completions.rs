@@ -9,6 +9,9 @@ use std::io::Write;
 ///
 /// For packages, and for `source <(zerocap completions bash)`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap completions bash  what bash is to source")]
 pub struct Completions {
     /// bash, zsh or fish
     #[arg(value_name = "SHELL")]

@@ -13,6 +13,10 @@ use verdict_format::answers::json;
 ///
 /// From the measured rates; 5 where they are not known.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap estimate /dev/nvme0n1 100GiB                by zeroing and by writing
+  zerocap estimate /dev/sda 1TiB --data-fraction 0.3  a mostly empty image")]
 pub struct Estimate {
     /// A device (a partition stands for its disk), or a file, directory or mount point
     #[arg(value_name = "DEV|PATH")]

@@ -9,6 +9,11 @@ use std::io::Write;
 ///
 /// Without CODE: every word that can be explained.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap explain not-sustained  a finding
+  zerocap explain unknown        a class
+  zerocap explain 7              an exit code of check")]
 pub struct Explain {
     /// The word as it is shown: old-data-left, unknown, 7
     #[arg(value_name = "CODE")]

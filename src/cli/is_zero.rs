@@ -12,6 +12,10 @@ use verdict_format::answers::json;
 ///
 /// 0 all is zero, 7 it is not, 1 it could not be read. Whether a device is zero now says nothing of how fast it zeroes.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap is-zero /dev/sdb                 after a wipe: is it so?
+  zerocap is-zero -q /dev/sdb1 || echo no  in a script")]
 pub struct IsZero {
     /// The device, or a partition, which is read itself
     #[arg(value_name = "DEV")]

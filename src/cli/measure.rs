@@ -18,6 +18,12 @@ use std::path::PathBuf;
 /// in files gains for synchronous writes. Without --scratch nothing is tested: the places that are possible on DEV are listed,
 /// each with its command.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap measure /dev/sda --scratch label --dry-run  proof and plan, no write
+  zerocap measure /dev/sda --scratch label            the test
+  zerocap measure /dev/sda --scratch gap --tune       SCSI: the best mode, too
+  zerocap measure /dev/sdb --scratch 1GiB+64MiB       a range, put back")]
 pub struct Measure {
     /// The whole device
     #[arg(value_name = "DEV")]

@@ -73,6 +73,9 @@ enum Verb {
 /// Reads the event from its environment (ACTION, MAJOR, MINOR). Never writes to the device, never fails the event. Parsed
 /// outside this command line; it stands here for its help.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ACTION=change zerocap udev /dev/sda  what the rule gets at an event")]
 struct UdevHelp {
     /// The device node, as udev's $devnode
     node: String,

@@ -11,6 +11,12 @@ use std::io::Write;
 
 /// Rules, pins, kept verdicts and model entries
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap policy test /dev/sda      which rule decides what
+  zerocap policy pin /dev/sda slow  the administrator knows better
+  zerocap policy unpin /dev/sda     the pin goes
+  zerocap policy forget /dev/sda    its kept measurement goes")]
 pub struct Policy {
     #[command(subcommand)]
     action: Action,

@@ -10,6 +10,10 @@ use verdict_format::answers::json;
 
 /// Every reading with its source; never opens the device for writing
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap probe /dev/nvme0n1     each field, raw and decoded
+  zerocap probe --json /dev/sda  with the reason for what is not known")]
 pub struct Probe {
     /// The device
     #[arg(value_name = "DEV")]

@@ -12,6 +12,10 @@ use std::path::PathBuf;
 /// All that `show` and `probe` read of DEV and of what it is made of, so that `--root DIR` gives their answers again.
 /// Never opens DEV for writing. What could not be read is said on standard error.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap record /dev/sda recorded  for a bug report; look through it first
+  zerocap --root recorded show      what is answered from it")]
 pub struct Record {
     /// The device; a partition stands for its disk
     #[arg(value_name = "DEV")]

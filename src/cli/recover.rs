@@ -9,6 +9,11 @@ use std::path::PathBuf;
 
 /// Put back what an interrupted test left, or say why not
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap recover                            all that interrupted tests left
+  zerocap recover /dev/sda --export old.img  the old content into a file
+  zerocap recover /dev/sda --give-up         nothing of it is wanted")]
 pub struct Recover {
     /// The device, or the name that an earlier call gave of what is left; none: all
     #[arg(value_name = "DEV")]

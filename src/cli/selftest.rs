@@ -7,6 +7,9 @@ use std::io::Write;
 
 /// The whole job on a throw-away loop device
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap selftest  as root on a loop device, else simulated")]
 pub struct Selftest {}
 
 impl Selftest {

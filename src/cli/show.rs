@@ -12,6 +12,12 @@ use verdict_format::answers::json;
 
 /// The verdicts: all devices as a table, one device in detail
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap show                               every device
+  zerocap show /dev/nvme0n1                  one, and what it rests on
+  zerocap show -o +MODEL,+SIZE --sort CLASS  two more columns
+  zerocap show --json /dev/sda               for programs: zerocap-verdict(5)")]
 pub struct Show {
     /// Devices; none: all
     #[arg(value_name = "DEV")]

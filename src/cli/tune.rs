@@ -8,6 +8,12 @@ use std::io::Write;
 
 /// The kernel's tunables: what they are and should be; make them so; put them back
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap tune show             now, wanted, why, and who set it
+  zerocap tune apply --dry-run  what would be written
+  zerocap tune apply /dev/sda   write it, read it back
+  zerocap tune reset /dev/sda   as it was found")]
 pub struct Tune {
     #[command(subcommand)]
     action: Action,
