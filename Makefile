@@ -9,6 +9,13 @@ BINDIR   = $(PREFIX)/bin
 UDEVDIR  = $(PREFIX)/lib/udev
 UNITDIR  = $(PREFIX)/lib/systemd/system
 MANDIR   = $(PREFIX)/share/man
+DOCDIR   = $(PREFIX)/share/doc/zerocap
+# Where systemd reads which units a new system begins with, and where completions of a package belong: distributions differ.
+PRESETDIR = $(UNITDIR)-preset
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR  ?= $(PREFIX)/share/zsh/vendor-completions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+VERSION := $(shell sed -n '/^\[package\]/,/^version/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 T       ?= smoke
 TARGET   = $(abspath $(or $(CARGO_TARGET_DIR),target))
 BUILT    = $(TARGET)/release/zerocap
@@ -17,7 +24,13 @@ BIN     ?= $(BUILT)
 # A check that cannot be made leaves a file here (tests/common/not_run.rs); with CI=true it fails instead.
 NOT_RUN  = $(TARGET)/tmp/not-run
 
-.PHONY: all run setup setup-test build check test test-vm test-long mutants bench bindings install uninstall clean
+# No path of the machine that built it stands in the program, so that two builds of one source are the same byte for byte.
+# Of the environment's own flags nothing is lost; more for cargo, --offline say, by CARGO_ARGS=.
+REMAP    = --remap-path-prefix=$(CURDIR)=/usr/src/zerocap-$(VERSION) \
+	--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/usr/src/cargo
+RELEASE  = RUSTFLAGS="$$RUSTFLAGS $(REMAP)" cargo $(1) --release --locked $(CARGO_ARGS)
+
+.PHONY: all run setup setup-test build program check test test-vm test-long mutants bench bindings dist sbom install uninstall clean
 
 all: build
 
@@ -29,7 +42,11 @@ setup-test:
 	@tests/debian/packages test
 
 build: setup
-	cargo build --release
+	$(MAKE) --no-print-directory program
+
+# The same where the packages are another's matter: distributions build with this, and CARGO_ARGS=--offline.
+program:
+	$(call RELEASE,build)
 
 # So that `make install` in a fresh clone builds first, and after a build asks for no toolchain (sudo).
 $(BUILT): Cargo.toml Cargo.lock $(shell find src bindings/src -name '*.rs')
@@ -81,11 +98,19 @@ mutants: setup-test
 
 # Ratios in one run; nothing here can fail a build.
 bench: setup-test
-	cargo build --release
-	ZEROCAP_SCALE=10000 cargo test --release --test scale --test event_cost --test fleet_cost -- --nocapture
+	$(call RELEASE,build)
+	ZEROCAP_SCALE=10000 $(call RELEASE,test) --test scale --test event_cost --test fleet_cost -- --nocapture
 
 bindings:
 	bindings/generate
+
+# The source with all crates in it, from which everything builds without a network: target/dist/zerocap-VERSION.tar.xz.
+dist:
+	packaging/dist $(TARGET)/dist
+
+# Which crates, versions and licences are in the program: target/dist/zerocap-VERSION.cdx.json (CycloneDX).
+sbom:
+	packaging/sbom $(TARGET)/dist
 
 install: $(BIN)
 	install -D -m 0755 $(BIN) $(DESTDIR)$(BINDIR)/zerocap
@@ -95,12 +120,13 @@ install: $(BIN)
 	install -m 0644 rules/policy.d/*.toml $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d/
 	install -m 0644 rules/hwdb/*.hwdb $(DESTDIR)$(UDEVDIR)/hwdb.d/
 	set -eo pipefail; for u in rules/units/*.service; do sed 's,@BINDIR@,$(BINDIR),g' $$u | install -m 0644 /dev/stdin $(DESTDIR)$(UNITDIR)/$${u##*/}; done
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	set -o pipefail; $(BIN) completions bash | install -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/share/bash-completion/completions/zerocap
-	set -o pipefail; $(BIN) completions zsh | install -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_zerocap
-	set -o pipefail; $(BIN) completions fish | install -m 0644 /dev/stdin $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/zerocap.fish
-	set -e; for m in man/*.8; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man8/$${m##*/}; done
-	set -e; for m in man/*.5; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man5/$${m##*/}; done
+	install -D -m 0644 rules/zerocap.preset $(DESTDIR)$(PRESETDIR)/90-zerocap.preset
+	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR) $(DESTDIR)$(DOCDIR)/examples/policy.d
+	set -o pipefail; $(BIN) completions bash | install -m 0644 /dev/stdin $(DESTDIR)$(BASHDIR)/zerocap
+	set -o pipefail; $(BIN) completions zsh | install -m 0644 /dev/stdin $(DESTDIR)$(ZSHDIR)/_zerocap
+	set -o pipefail; $(BIN) completions fish | install -m 0644 /dev/stdin $(DESTDIR)$(FISHDIR)/zerocap.fish
+	install -m 0644 rules/examples/*.toml $(DESTDIR)$(DOCDIR)/examples/policy.d/
+	set -e; for m in man/*.[578]; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man$${m##*.}/$${m##*/}; done
 
 # What `install` puts there, no more, no less: its names are taken from an install beside it, whose program does nothing.
 # /etc/zerocap is the administrator's, and stays.
@@ -108,7 +134,7 @@ uninstall:
 	set -e; stage=$$(mktemp -d); trap 'rm -rf "$$stage"' EXIT; \
 	$(MAKE) --silent install DESTDIR="$$stage" BIN=/bin/true; cd "$$stage"; \
 	find . ! -type d -printf '%P\0' | while IFS= read -r -d '' file; do rm -f "$(abspath $(DESTDIR))/$$file"; done; \
-	find .$(PREFIX)/lib/zerocap -depth -type d -printf '%p\0' | while IFS= read -r -d '' own; do \
+	find .$(PREFIX)/lib/zerocap .$(DOCDIR) -depth -type d -printf '%p\0' | while IFS= read -r -d '' own; do \
 	    rmdir --ignore-fail-on-non-empty "$(abspath $(DESTDIR))/$$own"; done
 
 clean:
