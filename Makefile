@@ -135,7 +135,7 @@ uninstall:
 	$(MAKE) --silent install DESTDIR="$$stage" BIN=/bin/true; cd "$$stage"; \
 	find . ! -type d -printf '%P\0' | while IFS= read -r -d '' file; do rm -f "$(abspath $(DESTDIR))/$$file"; done; \
 	find .$(PREFIX)/lib/zerocap .$(DOCDIR) -depth -type d -printf '%p\0' | while IFS= read -r -d '' own; do \
-	    rmdir --ignore-fail-on-non-empty "$(abspath $(DESTDIR))/$$own"; done
+	    [ ! -d "$(abspath $(DESTDIR))/$$own" ] || rmdir --ignore-fail-on-non-empty "$(abspath $(DESTDIR))/$$own"; done
 
 clean:
 	cargo clean

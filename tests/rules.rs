@@ -159,15 +159,21 @@ fn install_puts_everything_at_its_place() {
         installed(&dest, &dest.join(&prefix[1..]), &mut found);
         let wanted = [
             ("bin/zerocap", 0o755),
+            ("lib/systemd/system-preset/90-zerocap.preset", 0o644),
             ("lib/systemd/system/zerocap-measure@.service", 0o644),
             ("lib/systemd/system/zerocap-recover.service", 0o644),
             ("lib/udev/hwdb.d/60-zerocap-model.hwdb", 0o644),
             ("lib/udev/rules.d/90-zerocap.rules", 0o644),
             ("lib/zerocap/policy.d/10-public-record.toml", 0o644),
             ("share/bash-completion/completions/zerocap", 0o644),
+            ("share/doc/zerocap/examples/policy.d/10-never-test.toml", 0o644),
+            ("share/doc/zerocap/examples/policy.d/20-measure-when-added.toml", 0o644),
+            ("share/doc/zerocap/examples/policy.d/30-thin-array.toml", 0o644),
+            ("share/doc/zerocap/examples/policy.d/40-pinned-class.toml", 0o644),
             ("share/fish/vendor_completions.d/zerocap.fish", 0o644),
             ("share/man/man5/zerocap-policy.5", 0o644),
             ("share/man/man5/zerocap-verdict.5", 0o644),
+            ("share/man/man7/zerocap.7", 0o644),
             ("share/man/man8/zerocap.8", 0o644),
             ("share/zsh/vendor-completions/_zerocap", 0o644),
         ];
