@@ -52,7 +52,7 @@ timed check_eq "$(prop "$there" ZEROCAP_CLASS)" slow "and the answer"
 # An /etc that cannot be written to, as in some images: nothing may look kept that is not.
 mount --bind /etc /etc
 mount -o remount,ro,bind /etc
-check_exit 1 "where /etc is read-only a measurement fails" zerocap measure "/dev/$added" --scratch 16MiB+16MiB --data-ok --journal /host/journal --max-bytes 256MiB
+check_exit 1 "where /etc is read-only a measurement fails" zerocap measure "/dev/$added" --thin-ok --scratch 16MiB+16MiB --data-ok --journal /host/journal --max-bytes 256MiB
 check_has "$ERR" /etc/zerocap "and names the place"
 note "$ERR"
 umount /etc
