@@ -108,7 +108,7 @@ fn the_causes_are_those_that_were_put_in() {
 
 #[test]
 fn entries_stand_only_where_enough_devices_on_enough_machines_agree() {
-    let (lines, _) = made(Fleet { documents: 20_000, damaged: 0, seed: 3 });
+    let (lines, _) = made(Fleet { documents: 30_000, damaged: 0, seed: 3 });
     let entries = |more: &[&str]| {
         let output = summarize(&[&["--hwdb", "-"], more].concat(), &lines);
         assert_eq!(output.status.code(), Some(0));
