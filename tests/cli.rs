@@ -116,7 +116,7 @@ fn what_makes_no_sense_is_usage() {
         &["check", "sda", "--require", "luck"],
         &["check", "sda", "--quiet", "--json"],
         &["probe"],
-        &["measure", "sda"],
+        &["measure"],
         &["measure", "sda", "--scratch", "somewhere"],
         &["measure", "sda", "--scratch", "1MiB+0"],
         &["measure", "sda", "--scratch", "label", "--max-bytes", "many"],

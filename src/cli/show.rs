@@ -95,7 +95,7 @@ impl Show {
             (Some(e), true) => e.exit_code(),
             (Some(_), false) => exit::SOME_FAILED,
         };
-        let (mut unknown, mut remark) = (None, remark);
+        let (mut unknown, mut next, mut remark) = (None, None, remark);
         if self.fleet {
             let mut lines = show::fleet_lines(roots, devices, &mut remark)?;
             print(|out| lines.try_for_each(|line| writeln!(out, "{}", json(&line))))?;
@@ -125,12 +125,14 @@ impl Show {
             } else if documents.is_empty() && !self.devices.is_empty() {
                 Ok(())
             } else {
+                next = detail::next_of_all(&documents).filter(|_| roots.is_live() && !table_wanted);
                 table::write(out, &documents, &style).unwrap_or_else(|name| {
                     unknown = Some(name);
                     Ok(())
                 })
             }
         })?;
+        next.iter().for_each(|step: &String| remark(step));
         if let Some(name) = unknown {
             let known = table::headings().join(", ");
             let shown = crate::device::display::escape_str(&name);

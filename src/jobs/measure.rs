@@ -32,11 +32,7 @@ pub use crate::protocol::{Answer, Request};
 
 /// Runs the job.
 pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Result<Answer> {
-    if !roots.is_live() {
-        return Err(Error::Usage(
-            "a recorded machine is never written to: measure works on the running system".to_owned(),
-        ));
-    }
+    live(roots)?;
     let device = target::whole(roots, &request.device)?;
     let root = &roots.system;
     let facts = facts::gather(root, roots.port().as_mut(), &device, Depth::Claims);
@@ -68,6 +64,14 @@ pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Res
         Some(answer) => Ok(answer),
         None => published(roots, &facts, listener),
     }
+}
+
+/// Only the running system has disks to test.
+pub(crate) fn live(roots: &Roots) -> Result<()> {
+    if roots.is_live() {
+        return Ok(());
+    }
+    Err(Error::Usage("a recorded machine is never written to: measure works on the running system".to_owned()))
 }
 
 /// What is held while the disk is locked.

@@ -68,6 +68,7 @@ impl Places {
 
 /// Looks for them. The disk is locked meanwhile, as in a test.
 pub fn run(roots: &Roots, request: &Request) -> Result<Places> {
+    measure::live(roots)?;
     let device = target::whole(roots, &request.device)?;
     let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
     let (policy, _) = policies::resolve(roots, &facts);

@@ -94,6 +94,7 @@ pub fn run(roots: &Roots, request: &Request) -> Result<Vec<Report>> {
         let report = one(roots, &dir, &name, request.give_up);
         reports.push((name, report));
     }
+    Intents::live(roots).sweep()?;
     if request.device.is_none() && !request.give_up {
         reports.extend(stale_partitions(roots)?);
     }

@@ -4,11 +4,13 @@
 //! nothing to the device: a temporary partition exists in the kernel's view alone (BLKPG).
 
 mod checks;
+mod content;
 mod gap;
 mod others;
 mod place;
 pub mod temporary;
 
+pub use content::content;
 pub use others::look_again;
 pub use place::ScratchSpec;
 
@@ -357,25 +359,6 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     let (partition, thin) = (Some((p.number, temporary)), header.thin);
     let (kind, limit, labelled, private) = ("journal", range.length, false, false);
     Ok(Proof { limit, range, kind, checks: checks.lines, partition, thin, labelled, private, opened: disk })
-}
-
-/// What lies in the bytes that a test would write over and put back, as a line of the proof. Content without a signature
-/// may be somebody's all the same: it is allowed by `--data-ok`, by a rule that names these bytes as scratch, or by the GPT
-/// name of the partition.
-pub fn content(hold: &dyn Hold, device: &Device, proof: &Proof, span: (u64, u64), allowed: bool) -> Result<String> {
-    let Some(at) = hold.first_not_zero(proof.range.node_offset + span.0, span.1)? else {
-        return Ok("the bytes of the test read zero".to_owned());
-    };
-    let what =
-        format!("the scratch holds data without a signature (byte {at} of the disk is the first that is not zero)");
-    if allowed || proof.labelled {
-        return Ok(format!("{what}: it is journalled and put back"));
-    }
-    let why = format!(
-        "{what}; the test puts it back, but a disk that fails meanwhile may lose it. If it may be lost, allow that with \
-         --data-ok"
-    );
-    Err(Error::NotSafe { device: device.node(), why })
 }
 
 /// A file that is made for the test in a directory and has no name: nobody's bytes are in it. `filesystem` is the number

@@ -2,7 +2,7 @@
 
 use crate::device::Kind;
 use crate::output::small::{self, Glyphs};
-use crate::terms::{Basis, Class};
+use crate::terms::{Basis, Class, FindingCode};
 use crate::units::{human_bytes, human_rate};
 use std::io::{self, Write};
 use verdict_format::samples::Samples;
@@ -174,5 +174,27 @@ pub fn write(out: &mut impl Write, d: &Document, samples: Option<&Samples>, glyp
     for f in &d.findings {
         row(f.severity.as_str(), format!("{}: {}", f.code, f.text))?;
     }
-    Ok(())
+    next(d).map_or(Ok(()), |step| row("next", step))
+}
+
+/// What gives an answer, where there is none yet.
+fn next(d: &Document) -> Option<String> {
+    let has = |code: FindingCode| d.findings.iter().any(|f| f.code == code);
+    let node = &d.device.node;
+    match d.class {
+        Class::Unknown if has(FindingCode::TestInterrupted) => {
+            Some(format!("`zerocap recover {node}` puts back what the test left; then measure it again"))
+        }
+        Class::Unknown => Some(format!("`zerocap measure {node}` lists where a test is possible on it")),
+        _ => None,
+    }
+}
+
+/// The same for a table, in one line.
+pub fn next_of_all(documents: &[Document]) -> Option<String> {
+    let unknown = documents.iter().filter(|d| d.class == Class::Unknown).count();
+    (unknown > 0).then(|| {
+        let those = if unknown == 1 { "1 device is".to_owned() } else { format!("{unknown} devices are") };
+        format!("{those} not known to zero fast or slowly: `zerocap measure DEV` lists where a test is possible")
+    })
 }

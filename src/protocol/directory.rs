@@ -159,7 +159,7 @@ fn acted(
     }
     // The file goes with its last descriptor.
     port.close();
-    intents.end(name, devnum)?;
+    intents.end(name)?;
     result.map_err(|e| match e.error {
         None => Error::Interrupted { device: facts.device.node(), what: "the file is gone".to_owned() },
         Some(ActError::Os(errno)) if errno == rustix::io::Errno::OPNOTSUPP.raw_os_error() => {

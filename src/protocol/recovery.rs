@@ -133,13 +133,13 @@ fn end(
         conclude(device, word)?;
     }
     machine.journal.remove(&journal_name(name))?;
-    machine.intents.end(name, devnum)
+    machine.intents.end(name)
 }
 
 /// Gives up what a test left: journal and intent go, the device is not touched.
 pub fn give_up(machine: &mut Machine<'_>, name: &str) -> Result<String> {
     machine.intents.hold(name)?;
-    let done = machine.journal.remove(&journal_name(name)).and_then(|()| machine.intents.end(name, None));
+    let done = machine.journal.remove(&journal_name(name)).and_then(|()| machine.intents.end(name));
     machine.intents.release(name);
     done.map(|()| "given up: journal and intent are removed, the device was not touched".to_owned())
 }

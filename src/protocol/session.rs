@@ -122,7 +122,7 @@ impl<'a, 'm> Session<'a, 'm> {
     fn clear(&mut self) -> Result<()> {
         self.announce(Phase::Done)?;
         self.machine.journal.remove(&self.journal_name)?;
-        self.machine.intents.end(self.on.name, self.devnum())
+        self.machine.intents.end(self.on.name)
     }
 
     /// The old content goes to the journal.
@@ -147,7 +147,7 @@ impl<'a, 'm> Session<'a, 'm> {
             Err(e) => {
                 // Nothing was written to the device yet, so the word can go. Not the journal: an unfinished one is gone,
                 // and one that was there before is an earlier test's, all that is left of that content.
-                self.machine.intents.end(self.on.name, self.devnum())?;
+                self.machine.intents.end(self.on.name)?;
                 Err(e)
             }
         }

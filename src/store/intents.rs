@@ -125,9 +125,27 @@ impl Intents {
     }
 
     /// The test is over and the content is back.
-    pub fn end(&mut self, name: &str, devnum: Option<Devnum>) -> Result<()> {
+    pub fn end(&mut self, name: &str) -> Result<()> {
         self.lasting.remove(name)?;
-        devnum.map_or(Ok(()), |d| self.of_this_boot.remove(&d.to_string()))
+        self.sweep()
+    }
+
+    /// Takes away the words of this boot whose test is over, whatever number its disk has now, and what killed processes left.
+    /// A test writes the lasting word first, so one that begins meanwhile loses nothing.
+    pub fn sweep(&mut self) -> Result<()> {
+        let words = self.of_this_boot.list()?;
+        // Where one cannot be read nobody knows which test is open.
+        let Ok(open) = self.all()?.into_iter().map(|(_, word)| word.map(|w| w.run)).collect::<Result<Vec<RunId>>>()
+        else {
+            return Ok(());
+        };
+        for file in words {
+            let word = self.of_this_boot.read(&file)?.and_then(|b| serde_json::from_slice::<Intent>(&b).ok());
+            if word.is_some_and(|w| !open.contains(&w.run)) {
+                self.of_this_boot.remove(&file)?;
+            }
+        }
+        self.of_this_boot.remove_free_locks()
     }
 
     /// Whether a test of this boot is open on a device (by its number, as an event has it).
@@ -142,5 +160,47 @@ pub fn name(identity: Option<&Identity>, devnum: Option<Devnum>) -> String {
         (Some(identity), _) => identity.file_name(),
         (None, Some(devnum)) => format!("devnum-{devnum}"),
         (None, None) => "unnamed".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::fs::durable::SimulatedDurable;
+
+    fn word(run: u64) -> Intent {
+        Intent {
+            run: RunId(run, run),
+            phase: Phase::Preparing,
+            device: "sda".to_owned(),
+            identity: None,
+            boot_id: None,
+            pid: 1,
+            left_behind: None,
+            journal: None,
+            journal_digest: None,
+            zeroed: Vec::new(),
+            on_trial: Vec::new(),
+            at: "2026-12-01T00:00:00Z".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_word_of_this_boot_goes_with_the_lasting_one_whatever_number_the_disk_has() {
+        let number = |minor| Devnum { major: 8, minor };
+        let mut intents = Intents::new(SimulatedDurable::default(), SimulatedDurable::default());
+        intents.write("a", Some(number(0)), &word(1)).unwrap();
+        intents.write("b", Some(number(16)), &word(2)).unwrap();
+        assert!(intents.open_in_this_boot(number(0)) && intents.open_in_this_boot(number(16)));
+        intents.end("a").unwrap();
+        assert!(!intents.open_in_this_boot(number(0)) && intents.open_in_this_boot(number(16)));
+        // Where a word cannot be read nobody knows whose the others are.
+        intents.lasting.replace("c", b"{").unwrap();
+        intents.lasting.remove("b").unwrap();
+        intents.sweep().unwrap();
+        assert!(intents.open_in_this_boot(number(16)));
+        intents.lasting.remove("c").unwrap();
+        intents.sweep().unwrap();
+        assert!(!intents.open_in_this_boot(number(16)));
     }
 }

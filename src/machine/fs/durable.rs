@@ -50,6 +50,10 @@ pub trait Durable {
     fn hold(&mut self, name: &str) -> Result<bool>;
     /// Gives a name up.
     fn release(&mut self, name: &str);
+    /// Takes away what processes that were killed left of names that they held. Nothing where a held name leaves nothing.
+    fn remove_free_locks(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// A real directory.
@@ -346,6 +350,24 @@ impl Durable for LiveDurable {
             let _ = fs::remove_file(self.dir.join(format!(".{name}.lock")));
             self.held.swap_remove(at);
         }
+    }
+
+    fn remove_free_locks(&mut self) -> Result<()> {
+        let entries = match fs::read_dir(&self.dir) {
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+            entries => entries.map_err(|e| Error::file(&self.dir, "list", e))?,
+        };
+        for entry in entries.flatten() {
+            let file = entry.file_name();
+            let name = file.to_str().and_then(|f| f.strip_prefix('.')?.strip_suffix(".lock"));
+            // Held by nobody: then it can be had, and given up as whoever ends properly does.
+            if let Some(name) = name.filter(|n| !self.held.iter().any(|(held, _)| held == n)) {
+                if self.hold(name)? {
+                    self.release(name);
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -116,3 +116,19 @@ fn what_others_may_write_is_not_read_and_not_written_to() {
     mode(&place, 0o755);
     assert_eq!(files().read("x").unwrap().as_deref(), Some(&b"one"[..]));
 }
+
+#[test]
+fn locks_of_processes_that_were_killed_are_removed_and_held_ones_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut own = LiveDurable::volatile(dir.path().join("run"), 0o644);
+    own.remove_free_locks().unwrap();
+    assert!(own.hold("own").unwrap());
+    fs::write(dir.path().join("run/.killed.lock"), "").unwrap();
+    let mut other = LiveDurable::volatile(dir.path().join("run"), 0o644);
+    assert!(other.hold("other").unwrap());
+    own.remove_free_locks().unwrap();
+    let mut left: Vec<_> = fs::read_dir(dir.path().join("run")).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, [".other.lock", ".own.lock"]);
+    assert!(!own.hold("other").unwrap() && !other.hold("own").unwrap());
+}

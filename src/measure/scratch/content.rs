@@ -1,0 +1,25 @@
+//! What lies in the bytes that a test would write over. Decides whether it may be put away; reads only.
+
+use super::Proof;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::machine::block::hold::Hold;
+
+/// What lies in the bytes that a test would write over and put back, as a line of the proof. Content without a signature
+/// may be somebody's all the same: it is allowed by `--data-ok`, by a rule that names these bytes as scratch, or by the GPT
+/// name of the partition.
+pub fn content(hold: &dyn Hold, device: &Device, proof: &Proof, span: (u64, u64), allowed: bool) -> Result<String> {
+    let Some(at) = hold.first_not_zero(proof.range.node_offset + span.0, span.1)? else {
+        return Ok("the bytes of the test read zero".to_owned());
+    };
+    let what =
+        format!("the scratch holds data without a signature (byte {at} of the disk is the first that is not zero)");
+    if allowed || proof.labelled {
+        return Ok(format!("{what}: it is journalled and put back"));
+    }
+    let why = format!(
+        "{what}; the test puts it back, but a disk that fails meanwhile may lose it. If it may be lost, allow that with \
+         --data-ok"
+    );
+    Err(Error::NotSafe { device: device.node(), why })
+}
