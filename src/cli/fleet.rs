@@ -12,6 +12,10 @@ const NAMED: usize = 5;
 
 /// What the documents of many machines say together
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zerocap fleet summarize hosts/*.jsonl.zst         the models of many machines
+  zerocap fleet summarize --hwdb hosts/*.jsonl.zst  entries for hwdb, where enough devices agree")]
 pub struct Fleet {
     #[command(subcommand)]
     action: Action,
