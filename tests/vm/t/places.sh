@@ -72,3 +72,10 @@ command=$(grep -m 1 -o 'zerocap measure .*' <<<"$OUT")
 check_has "$command" "--scratch 16MiB+64MiB" "a range is offered"
 check_exit 0 "which is tested" $command --journal /host/journal
 check_eq "$(sum "$blank")" "$(head -c 128M /dev/zero | sha256sum | cut -d' ' -f1)" "and reads zero as before"
+
+# --- the table of what nobody has measured ends with the next step, on standard error ---
+zerocap policy forget "/dev/$gpt" >/dev/null; settle
+check_exit 0 "show" zerocap show
+check_has "$ERR" "lists where a test is possible" "says what to do next: $ERR"
+check_exit 0 "show one" zerocap show "/dev/$full"
+check_has "$(tail -n 1 <<<"$OUT")" "\`zerocap measure /dev/$full\` lists where a test is possible on it" "its detail ends with the command"
