@@ -1,18 +1,19 @@
 #!/bin/bash
 # ring: long
 # takes: 1500
-# The disk is pulled out in every phase of a test: ROUNDS times (200), each at a random moment. The test ends by itself with a
-# message, and once the disk is back `recover` gives the whole content back; nothing is held against the disk.
+# The disk is pulled out in every phase of a test, each time at a random moment: 200 times, or as often as the argument says.
+# The test ends by itself with a message, and once the disk is back `recover` gives the whole content back; nothing is held
+# against the disk.
 # vm: -m 640 -T 7200
 . "${0%/*}/../lib.sh"
 install_rules
 mkdir -p /tmp/j
-RANDOM=${SEED:-1}
+RANDOM=${2:-1}
 sd=$(sdebug)
 host=$(ls -d /sys/bus/pseudo/drivers/scsi_debug/adapter*/host* | head -n 1); host=${host##*/}
 fill "$sd"; before=$(sum "$sd")
 cut=0 whole=0 lost=0 blamed=0 stuck=0 children=0
-for round in $(seq "${ROUNDS:-200}"); do
+for round in $(seq "${1:-200}"); do
     from=$(written "$sd")
     zerocap measure "/dev/$sd" --scratch 8MiB+16MiB --journal /tmp/j --data-ok --max-bytes 192MiB >/tmp/out 2>/tmp/err &
     pid=$!
@@ -38,4 +39,4 @@ check_eq "$lost" 0 "no round lost anything"
 check_eq "$blamed" 0 "no round accused the disk"
 check_eq "$stuck" 0 "every test ended by itself"
 check_eq "$children" 0 "no child was left"
-check "most tests were cut off" test $((cut * 2)) -gt "${ROUNDS:-200}"
+check "most tests were cut off" test $((cut * 2)) -gt "${1:-200}"

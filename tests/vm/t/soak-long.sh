@@ -1,7 +1,7 @@
 #!/bin/bash
 # ring: long
 # takes: 3700
-# For an hour (SOAK=SECONDS) disks are added, measured, cut off in a test, recovered, tuned and removed: NVMe, SCSI, loop,
+# For an hour (or as many seconds as the argument says) disks are added, measured, cut off in a test, recovered, tuned and removed: NVMe, SCSI, loop,
 # device-mapper, md. Nothing grows: memory, files, locks, processes. The figures of the first and of the last rounds are printed.
 # vm: -m 768 -T 7200 -n work:64M:write_ms_per_mib=4,zero_ms_per_mib=1 -d one:64M:virtio -d two:64M:virtio
 . "${0%/*}/../lib.sh"
@@ -36,7 +36,7 @@ look() { # files, locks, processes, kilobytes in use once the caches are dropped
         "$(awk '/^MemTotal/ {t = $2} /^MemAvailable/ {a = $2} END {print t - a}' /proc/meminfo)"
 }
 round=0 start=$SECONDS
-while [ $((SECONDS - start)) -lt "${SOAK:-3600}" ]; do
+while [ $((SECONDS - start)) -lt "${1:-3600}" ]; do
     round=$((round + 1))
     must 0 zerocap measure "/dev/$work" --scratch 8MiB+16MiB $J
     cut_off "$work"
