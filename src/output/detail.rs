@@ -185,7 +185,10 @@ fn next(d: &Document) -> Option<String> {
         Class::Unknown if has(FindingCode::TestInterrupted) => {
             Some(format!("`zerocap recover {node}` puts back what the test left; then measure it again"))
         }
-        Class::Unknown => Some(format!("`zerocap measure {node}` lists where a test is possible on it")),
+        // What a test that did not decide needs is part of the first line.
+        Class::Unknown if d.measured.is_none() => {
+            Some(format!("`zerocap measure {node}` lists where a test is possible on it"))
+        }
         _ => None,
     }
 }
