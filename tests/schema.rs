@@ -270,6 +270,17 @@ fn every_recorded_machine_fits() {
     }
 }
 
+/// Of two definitions of one name a parser takes the last, and says nothing.
+#[test]
+fn no_definition_stands_twice() {
+    let of_defs = SCHEMA.split("\"$defs\": {").nth(1).unwrap();
+    let names: Vec<&str> = of_defs.lines().filter_map(|l| l.strip_prefix("    \"")?.split('"').next()).collect();
+    let once: BTreeSet<&str> = names.iter().copied().collect();
+    assert!(names.len() > 40);
+    assert_eq!(names.len(), once.len(), "{names:?}");
+    assert_eq!(once.len(), schema()["$defs"].as_object().unwrap().len());
+}
+
 #[test]
 fn the_names_are_those_of_the_types_and_of_the_page() {
     let machine = full_machine();

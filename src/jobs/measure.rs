@@ -119,6 +119,7 @@ pub(crate) fn intended(
     proof: &mut Proof,
 ) -> Result<Intended> {
     let intended = plan::of(roots, request, facts, policy, proof)?;
+    measurements::may_be_kept(roots, facts)?;
     if let Intended::Test(prepared) = &intended {
         proof.checks.push(scratch::content(hold, &facts.device, proof, prepared.layout.span, request.data_ok)?);
     }

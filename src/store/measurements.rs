@@ -62,6 +62,11 @@ pub fn listed(files: &dyn Durable, name: &str) -> std::result::Result<Measuremen
     Ok(kept)
 }
 
+/// That a measurement of the device could be kept, before one is made.
+pub fn may_be_kept(roots: &Roots, device: impl Into<Key>) -> Result<()> {
+    place(roots, &device.into()).map_or(Ok(()), |(files, _)| files.may_be_written())
+}
+
 /// Keeps a measurement. Gives the file it is in.
 pub fn save(roots: &Roots, device: impl Into<Key>, measurement: &Measurement) -> Result<Option<std::path::PathBuf>> {
     let Some((mut files, name)) = place(roots, &device.into()) else { return Ok(None) };

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::machine::fs::owner;
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{Access, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::cell::OnceCell;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -126,6 +126,19 @@ impl LiveDurable {
             let _ = self.checked.set(());
         }
         Ok(there)
+    }
+
+    /// Whether files could be written here, as far as that can be told without writing one: the directory, or the nearest above
+    /// it that is there, is on a file system that can be written.
+    pub fn may_be_written(&self) -> Result<()> {
+        self.check()?;
+        for dir in self.dir.ancestors() {
+            match rustix::fs::access(dir, Access::WRITE_OK) {
+                Err(Errno::NOENT) => {}
+                may => return may.map_err(|e| Error::file(dir, "write to", e)),
+            }
+        }
+        Ok(())
     }
 
     fn sync_own_dir(&self) -> Result<()> {

@@ -73,6 +73,14 @@ check_has "$command" "--scratch 16MiB+64MiB" "a range is offered"
 check_exit 0 "which is tested" $command --journal /host/journal
 check_eq "$(sum "$blank")" "$(head -c 128M /dev/zero | sha256sum | cut -d' ' -f1)" "and reads zero as before"
 
+# --- an /etc that cannot be written to: what a test says could not be kept, so there is none ---
+mount --bind /etc /etc; mount -o remount,ro,bind /etc
+from=$(written "$gpt")
+check_exit 1 "where /etc is read-only no test is made" zerocap measure "/dev/$gpt" --scratch gap --journal /host/journal
+check_has "$ERR" "/etc/zerocap" "and the place is named: $ERR"
+check_eq "$(written "$gpt")" "$from" "and nothing was written"
+umount /etc
+
 # --- the table of what nobody has measured ends with the next step, on standard error ---
 zerocap policy forget "/dev/$gpt" >/dev/null; settle
 check_exit 0 "show" zerocap show
