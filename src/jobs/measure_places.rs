@@ -9,11 +9,12 @@ use crate::jobs::measure::{self, Request};
 use crate::jobs::target;
 use crate::machine::block::devices;
 use crate::machine::block::hold::{Hold, LiveHold, Opened};
+use crate::machine::fs::mounts::{self, Mount};
 use crate::machine::Roots;
 use crate::measure::scratch::{self, Asked, ScratchSpec};
 use crate::policy::Policy;
-use crate::protocol;
 use crate::protocol::plan::{Intended, Prepared};
+use crate::protocol::{self, directory};
 use crate::store::intents::{self, Intents};
 use crate::units::{human_bytes, MIB};
 
@@ -36,6 +37,8 @@ pub struct Places {
     pub node: String,
     /// In the order in which they should be preferred.
     pub places: Vec<Place>,
+    /// Directories where its file systems are mounted: what a test there says is of files, and gives the disk no class.
+    pub directories: Vec<Place>,
 }
 
 impl Places {
@@ -52,14 +55,20 @@ impl Places {
             ],
             false => vec![format!("{}: nothing was tested. Name where the test may write:", self.node)],
         };
-        for place in possible {
-            lines.push(format!("  {}", command(place)));
-            lines.extend(place.answer.iter().map(|what| format!("      {what}")));
+        let told = |place: &Place| {
+            let what = place.answer.iter().map(|what| format!("      {what}"));
+            std::iter::once(format!("  {}", command(place))).chain(what).collect::<Vec<_>>()
+        };
+        lines.extend(possible.into_iter().flat_map(told));
+        let files: Vec<&Place> = self.directories.iter().filter(|p| p.answer.is_ok()).collect();
+        if !files.is_empty() {
+            lines.push("In files of it, which gives the disk no class:".to_owned());
         }
-        if !not.is_empty() {
+        lines.extend(files.into_iter().flat_map(told));
+        if !not.is_empty() || self.directories.iter().any(|p| p.answer.is_err()) {
             lines.push("Not possible:".to_owned());
         }
-        for place in not {
+        for place in not.into_iter().chain(self.directories.iter().filter(|p| p.answer.is_err())) {
             lines.extend(place.answer.as_ref().err().map(|why| format!("  {}: {why}", place.scratch)));
         }
         lines
@@ -78,7 +87,35 @@ pub fn run(roots: &Roots, request: &Request) -> Result<Places> {
     let found = places(roots, request, (&facts, &policy), &mut hold, opened);
     hold.unlock();
     intents.release(&name);
-    Ok(Places { node: device.node(), places: found? })
+    Ok(Places { node: device.node(), places: found?, directories: directories(roots, &facts) })
+}
+
+/// Where file systems that lie on the disk or a partition of it are mounted, each once.
+fn directories(roots: &Roots, facts: &Facts) -> Vec<Place> {
+    let partitions = devices::partitions(&roots.system, &facts.device).known().cloned().unwrap_or_default();
+    let numbers: Vec<String> =
+        partitions.iter().filter_map(|p| p.devnum).chain(facts.device.devnum).map(|d| d.to_string()).collect();
+    let mut seen = Vec::new();
+    let mut first = |mount: &&Mount| {
+        let new = numbers.contains(&mount.devnum) && !seen.contains(&mount.devnum);
+        seen.extend(new.then(|| mount.devnum.clone()));
+        new
+    };
+    let mounts = mounts::all(&roots.system).known().cloned().unwrap_or_default();
+    let place = |mount: &Mount| Place {
+        scratch: quoted(&mount.point),
+        answer: directory::planned(roots, facts, &mount.point).map_err(in_words),
+    };
+    mounts.iter().filter(|m| first(m)).map(place).collect()
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+    match path.chars().all(plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", escape_str(path).replace('\'', "'\\''")),
+    }
 }
 
 fn places(
@@ -129,5 +166,47 @@ fn in_words(e: Error) -> String {
         // The disk stands in the first line.
         Error::NotSafe { why, .. } => why,
         other => escape_str(&other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_of_the_list_can_be_typed() {
+        assert_eq!(quoted("/var/lib/a-b.c+1"), "/var/lib/a-b.c+1");
+        assert_eq!(quoted("/mnt/my disk"), "'/mnt/my disk'");
+        assert_eq!(quoted("/mnt/it's;x"), "'/mnt/it'\\''s;x'");
+    }
+
+    #[test]
+    fn what_is_possible_comes_first_and_a_disk_without_a_place_is_told_what_would_make_one() {
+        let place = |scratch: &str, answer: std::result::Result<&str, &str>| Place {
+            scratch: scratch.to_owned(),
+            answer: answer.map(str::to_owned).map_err(str::to_owned),
+        };
+        let mut found = Places {
+            node: "/dev/sda".to_owned(),
+            places: vec![place("label", Err("no such partition")), place("gap", Ok("52 MiB"))],
+            directories: vec![place("/home", Ok("files")), place("/boot", Err("full"))],
+        };
+        assert_eq!(
+            found.lines(),
+            [
+                "/dev/sda: nothing was tested. Name where the test may write:",
+                "  zerocap measure /dev/sda --scratch gap",
+                "      52 MiB",
+                "In files of it, which gives the disk no class:",
+                "  zerocap measure /dev/sda --scratch /home",
+                "      files",
+                "Not possible:",
+                "  label: no such partition",
+                "  /boot: full",
+            ]
+        );
+        found.places.pop();
+        assert!(found.lines()[0].contains("no test is possible as the disk is"));
+        assert!(found.lines()[1].contains("zerocap-scratch"));
     }
 }

@@ -74,6 +74,15 @@ pub(crate) fn run(
     keep(roots, facts, &checked, overwrite, listener)
 }
 
+/// What a test of files in a directory would be, in words; the error says why there can be none.
+pub(crate) fn planned(roots: &Roots, facts: &Facts, directory: &str) -> Result<String> {
+    let place = ScratchSpec::Node(directory.to_owned());
+    let located = named(&place)?.ok_or_else(|| Error::Usage(format!("{directory} is no directory")))?;
+    let checked = check(roots, facts, &located)?;
+    let lacks = checked.lacks.map(|why| format!("; without FALLOC_FL_WRITE_ZEROES: {why}")).unwrap_or_default();
+    Ok(format!("what writing zeroes into files of {} gains{lacks}", checked.on.filesystem))
+}
+
 fn check(roots: &Roots, facts: &Facts, located: &Located) -> Result<Checked> {
     let root = &roots.system;
     let not_safe = |why: String| Err(Error::NotSafe { device: facts.device.node(), why });

@@ -29,6 +29,7 @@ check_has "$OUT" "label: no GPT partition is named zerocap-scratch" "label is no
 check_has "$OUT" "/dev/${gpt}p1: " "nor is the mounted partition"
 check_has "$OUT" "/dev/${gpt}p2: ${gpt}p2 holds an ext4 file system" "nor the one with a file system"
 check_has "$OUT" "/dev/${gpt}p3: " "nor the one with data, whose journal would lie on the disk itself"
+check_has "$OUT" "  /var/lib/zerocap: /var/lib/zerocap has " "nor files of the mounted file system, which has no room"
 check_eq "$(rest "$gpt" 82)" "$before" "nothing was written"
 command=$(grep -m 1 -o 'zerocap measure .*' <<<"$OUT")
 check_exit 0 "the first command of the list" $command --json
