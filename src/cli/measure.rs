@@ -9,6 +9,7 @@ use crate::output::detail;
 use crate::units::parse_size;
 use std::io::Write;
 use std::path::PathBuf;
+use verdict_format::answers::json;
 
 /// The timed and verified test; keeps and publishes the verdict
 ///
@@ -82,7 +83,7 @@ pub struct Measure {
     /// A line a pair on standard error
     #[arg(short, long)]
     verbose: bool,
-    /// The document of format 1; with --dry-run the proof as an array of lines
+    /// The document of format 1; with --dry-run the proof, without --scratch the places, as an array of lines
     #[arg(long)]
     json: bool,
 }
@@ -125,7 +126,10 @@ impl Measure {
         };
         if self.scratch.is_none() && !self.auto {
             let found = measure_places::run(roots, &request)?;
-            print(|out| found.lines().iter().try_for_each(|l| writeln!(out, "{l}")))?;
+            print(|out| match self.json {
+                true => writeln!(out, "{}", json(&found.lines())),
+                false => found.lines().iter().try_for_each(|l| writeln!(out, "{l}")),
+            })?;
             return Ok(exit::USAGE);
         }
         if let Some(file) = &self.report {
@@ -141,7 +145,7 @@ impl Measure {
         };
         print(|out| match &answer {
             Answer::Planned(lines) if self.json => {
-                writeln!(out, "{}", serde_json::to_string(lines).unwrap_or_default())
+                writeln!(out, "{}", json(lines))
             }
             Answer::Planned(lines) => lines.iter().try_for_each(|l| writeln!(out, "{l}")),
             Answer::Verdict(document) if self.json => writeln!(out, "{}", document.json()),

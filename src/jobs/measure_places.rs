@@ -35,6 +35,8 @@ pub struct Place {
 pub struct Places {
     /// The disk's node.
     pub node: String,
+    /// The options that were given and allow what else is refused, each with a space before it.
+    pub allowed: String,
     /// In the order in which they should be preferred.
     pub places: Vec<Place>,
     /// Directories where its file systems are mounted: what a test there says is of files, and gives the disk no class.
@@ -44,13 +46,15 @@ pub struct Places {
 impl Places {
     /// In lines: those that are possible with the whole command, then the others with the reason.
     pub fn lines(&self) -> Vec<String> {
-        let command = |place: &Place| format!("zerocap measure {} --scratch {}", self.node, place.scratch);
+        let command =
+            |place: &Place| format!("zerocap measure {} --scratch {}{}", self.node, place.scratch, self.allowed);
         let (possible, not): (Vec<&Place>, Vec<&Place>) = self.places.iter().partition(|p| p.answer.is_ok());
         let mut lines = match possible.is_empty() {
             true => vec![
                 format!("{}: no test is possible as the disk is: there is no place where it may write", self.node),
-                "A test needs 64 MiB that nobody uses: an empty partition with the GPT name zerocap-scratch, or space between \
-                 the partitions that reads zero. Another disk of the same model and firmware will do: see `zerocap policy model`."
+                "64 MiB that nobody uses are enough: an empty partition with the GPT name zerocap-scratch, or space between the \
+                 partitions that reads zero. What was measured on three disks of one model and firmware can stand for others \
+                 of it: see `zerocap policy model`."
                     .to_owned(),
             ],
             false => vec![format!("{}: nothing was tested. Name where the test may write:", self.node)],
@@ -87,7 +91,17 @@ pub fn run(roots: &Roots, request: &Request) -> Result<Places> {
     let found = places(roots, request, (&facts, &policy), &mut hold, opened);
     hold.unlock();
     intents.release(&name);
-    Ok(Places { node: device.node(), places: found?, directories: directories(roots, &facts) })
+    let (places, directories) = (found?, directories(roots, &facts));
+    Ok(Places { node: device.node(), allowed: allowed(request), places, directories })
+}
+
+/// Without these the command of a place would be refused that is possible with them.
+fn allowed(request: &Request) -> String {
+    let options =
+        [(request.thin_ok, " --thin-ok"), (request.data_ok, " --data-ok"), (request.shared_ok, " --shared-ok")];
+    let given = options.into_iter().filter(|(given, _)| *given).map(|(_, option)| option);
+    let journal = request.journal.iter().map(|dir| format!(" --journal {}", quoted(&dir.display().to_string())));
+    given.map(str::to_owned).chain(journal).collect()
 }
 
 /// Where file systems that lie on the disk or a partition of it are mounted, each once.
@@ -175,6 +189,9 @@ mod tests {
 
     #[test]
     fn a_command_of_the_list_can_be_typed() {
+        let request = Request { data_ok: true, journal: Some("/my journal".into()), ..Request::default() };
+        assert_eq!(allowed(&request), " --data-ok --journal '/my journal'");
+        assert_eq!(allowed(&Request::default()), "");
         assert_eq!(quoted("/var/lib/a-b.c+1"), "/var/lib/a-b.c+1");
         assert_eq!(quoted("/mnt/my disk"), "'/mnt/my disk'");
         assert_eq!(quoted("/mnt/it's;x"), "'/mnt/it'\\''s;x'");
@@ -188,6 +205,7 @@ mod tests {
         };
         let mut found = Places {
             node: "/dev/sda".to_owned(),
+            allowed: " --data-ok".to_owned(),
             places: vec![place("label", Err("no such partition")), place("gap", Ok("52 MiB"))],
             directories: vec![place("/home", Ok("files")), place("/boot", Err("full"))],
         };
@@ -195,10 +213,10 @@ mod tests {
             found.lines(),
             [
                 "/dev/sda: nothing was tested. Name where the test may write:",
-                "  zerocap measure /dev/sda --scratch gap",
+                "  zerocap measure /dev/sda --scratch gap --data-ok",
                 "      52 MiB",
                 "In files of it, which gives the disk no class:",
-                "  zerocap measure /dev/sda --scratch /home",
+                "  zerocap measure /dev/sda --scratch /home --data-ok",
                 "      files",
                 "Not possible:",
                 "  label: no such partition",

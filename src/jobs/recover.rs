@@ -94,7 +94,8 @@ pub fn run(roots: &Roots, request: &Request) -> Result<Vec<Report>> {
         let report = one(roots, &dir, &name, request.give_up);
         reports.push((name, report));
     }
-    Intents::live(roots).sweep()?;
+    // What was done is told in any case.
+    reports.extend(Intents::live(roots).sweep().err().map(|e| ("intents".to_owned(), Err(e))));
     if request.device.is_none() && !request.give_up {
         reports.extend(stale_partitions(roots)?);
     }

@@ -72,6 +72,8 @@ pub struct Proof {
     pub thin: bool,
     /// Whether the range is a partition whose GPT name says that it is scratch.
     pub labelled: bool,
+    /// Whether all of it was read and is zero: a gap, which nobody named.
+    pub is_zero: bool,
     /// See [`Known::private`].
     pub private: bool,
     /// What the whole disk said when it was locked.
@@ -154,7 +156,8 @@ pub fn prove(
     };
     let limit = most.min(range.length);
     let opened = on.opened;
-    Ok(Proof { range, kind, checks: checks.lines, partition, limit, thin, labelled, private, opened })
+    let (is_zero, checks) = (*place == ScratchSpec::Gap, checks.lines);
+    Ok(Proof { range, kind, checks, partition, limit, thin, labelled, is_zero, private, opened })
 }
 
 /// The first place that is possible of those that nobody has to name.
@@ -320,7 +323,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
         exclusive(&mut checks, on, &device.node())?;
         let range = range(device.node(), disk.devnum, end, 0);
         let (kind, thin) = ("journal", header.thin);
-        let (partition, labelled, private) = (None, false, false);
+        let (partition, labelled, private, is_zero) = (None, false, false, false);
         return Ok(Proof {
             limit: end,
             range,
@@ -329,6 +332,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
             partition,
             thin,
             labelled,
+            is_zero,
             private,
             opened: disk,
         });
@@ -357,8 +361,9 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     let devnum = p.devnum.map_or((0, 0), |d| (d.major, d.minor));
     let range = range(p.node(), devnum, p.length, p.start);
     let (partition, thin) = (Some((p.number, temporary)), header.thin);
-    let (kind, limit, labelled, private) = ("journal", range.length, false, false);
-    Ok(Proof { limit, range, kind, checks: checks.lines, partition, thin, labelled, private, opened: disk })
+    let (kind, limit, checks) = ("journal", range.length, checks.lines);
+    let (labelled, is_zero, private) = (false, false, false);
+    Ok(Proof { limit, range, kind, checks, partition, thin, labelled, is_zero, private, opened: disk })
 }
 
 /// A file that is made for the test in a directory and has no name: nobody's bytes are in it. `filesystem` is the number

@@ -88,9 +88,9 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
         Err(why) => return Err(not_safe(format!("{why}; give a larger scratch or --max-bytes"))),
     };
     let journal = request.journal.clone().unwrap_or_else(|| roots.var().join("journal"));
-    // A gap was read: it is all zero, so the journal holds nothing that could be lost with it.
-    let zero = proof.kind == "gap";
-    let place = journal_allowed(roots, &journal, (request.journal.is_some(), zero), &facts.device).map_err(not_safe)?;
+    // A journal of zeroes holds nothing that could be lost with it.
+    let how = (request.journal.is_some(), proof.is_zero);
+    let place = journal_allowed(roots, &journal, how, &facts.device).map_err(not_safe)?;
     room_for_journal(&journal, layout.span.1).map_err(not_safe)?;
     let random = || clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e));
     let run = RunId(random()?, random()?);

@@ -78,7 +78,7 @@ fn held(
         Read::None => {
             return Err(kept(format!(
                 "the journal is missing (is its file system mounted?); nothing was changed. If the content is given up, run \
-                 `zerocap recover --give-up {name}`"
+                 `zerocap recover --give-up '{name}'`"
             )))
         }
         Read::Damaged(why) => return Err(kept(format!("the journal is damaged: {why}; nothing was changed"))),

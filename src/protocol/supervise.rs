@@ -337,6 +337,7 @@ mod tests {
             limit: MIB,
             thin: true,
             labelled: false,
+            is_zero: false,
             private: false,
             opened: opened(MIB),
         };

@@ -126,26 +126,33 @@ impl Intents {
 
     /// The test is over and the content is back.
     pub fn end(&mut self, name: &str) -> Result<()> {
+        let run = self.of(name).ok().flatten().map(|word| word.run);
         self.lasting.remove(name)?;
-        self.sweep()
+        // Whatever number the disk had when the word of this boot was written.
+        let words = self.of_this_boot.list()?;
+        self.forget(words, |word| Some(word.run) == run)
     }
 
-    /// Takes away the words of this boot whose test is over, whatever number its disk has now, and what killed processes left.
-    /// A test writes the lasting word first, so one that begins meanwhile loses nothing.
+    /// Takes away what tests left that were killed and are cleared up: their words of this boot, and what held their names. A
+    /// test writes the lasting word first, so one that begins meanwhile loses nothing.
     pub fn sweep(&mut self) -> Result<()> {
         let words = self.of_this_boot.list()?;
-        // Where one cannot be read nobody knows which test is open.
-        let Ok(open) = self.all()?.into_iter().map(|(_, word)| word.map(|w| w.run)).collect::<Result<Vec<RunId>>>()
-        else {
-            return Ok(());
-        };
+        let open = self.all()?.into_iter().map(|(_, word)| word.map(|w| w.run)).collect::<Result<Vec<RunId>>>();
+        // Where a lasting word cannot be read nobody knows which test is open.
+        if let Ok(open) = open {
+            self.forget(words, |word| !open.contains(&word.run))?;
+        }
+        self.of_this_boot.remove_free_locks()
+    }
+
+    fn forget(&mut self, words: Vec<String>, which: impl Fn(&Intent) -> bool) -> Result<()> {
         for file in words {
             let word = self.of_this_boot.read(&file)?.and_then(|b| serde_json::from_slice::<Intent>(&b).ok());
-            if word.is_some_and(|w| !open.contains(&w.run)) {
+            if word.is_some_and(|word| which(&word)) {
                 self.of_this_boot.remove(&file)?;
             }
         }
-        self.of_this_boot.remove_free_locks()
+        Ok(())
     }
 
     /// Whether a test of this boot is open on a device (by its number, as an event has it).
@@ -194,8 +201,11 @@ mod tests {
         assert!(intents.open_in_this_boot(number(0)) && intents.open_in_this_boot(number(16)));
         intents.end("a").unwrap();
         assert!(!intents.open_in_this_boot(number(0)) && intents.open_in_this_boot(number(16)));
-        // Where a word cannot be read nobody knows whose the others are.
+        // Where a lasting word cannot be read nobody knows whose the others are; a test that ends knows its own.
         intents.lasting.replace("c", b"{").unwrap();
+        intents.write("d", Some(number(32)), &word(4)).unwrap();
+        intents.end("d").unwrap();
+        assert!(!intents.open_in_this_boot(number(32)));
         intents.lasting.remove("b").unwrap();
         intents.sweep().unwrap();
         assert!(intents.open_in_this_boot(number(16)));

@@ -214,6 +214,7 @@ impl Stand {
             partition: None,
             thin,
             labelled: false,
+            is_zero: false,
             private: false,
             opened,
         };

@@ -156,8 +156,10 @@ fn registered(process: &Path, fd: &std::ffi::OsStr, nodes: &Nodes) -> Result<Opt
         };
         match ring_files(&info) {
             Ring::Files(files) => {
+                // A path is looked up anew: only where no server can keep that waiting.
+                let mut here = files.iter().filter(|file| file.starts_with("/dev/"));
                 let ours = |file: &&str| block_node(Path::new(*file)).is_some_and(|n| nodes.blocks.contains(&n));
-                return Ok(files.iter().any(ours).then_some(How::Writes));
+                return Ok(here.any(ours).then_some(How::Writes));
             }
             Ring::NoneShown => how = Some(How::HidesFiles),
             Ring::Busy => {}

@@ -38,7 +38,7 @@ check_eq "$(rest "$gpt" 82)" "$before" "and the rest of the disk is as before"
 check_exit 0 "auto takes the same" zerocap measure "/dev/$gpt" --scratch auto --dry-run
 check_has "$OUT" "on $gpt itself: the bytes read zero" "with the journal on the disk itself"
 check_exit 2 "with data allowed and a journal elsewhere" zerocap measure "/dev/$gpt" --data-ok --journal /host/journal
-check_has "$OUT" "zerocap measure /dev/$gpt --scratch /dev/${gpt}p3" "the partition with data is possible too"
+check_has "$OUT" "zerocap measure /dev/$gpt --scratch /dev/${gpt}p3 --data-ok --journal /host/journal" "the partition with data is possible too"
 dd if=/dev/zero of=/var/lib/zerocap/filler bs=1M count=40 status=none; sync
 check_exit 1 "a journal for which there is no room" zerocap measure "/dev/$gpt" --scratch gap
 check_has "$ERR" "are free in /var/lib/zerocap" "is told before anything is written: $ERR"
@@ -71,7 +71,7 @@ check_has "$ERR" "no place on it is possible as it is; label: " "with the reason
 check_exit 2 "a blank disk" zerocap measure "/dev/$blank" --journal /host/journal
 command=$(grep -m 1 -o 'zerocap measure .*' <<<"$OUT")
 check_has "$command" "--scratch 16MiB+64MiB" "a range is offered"
-check_exit 0 "which is tested" $command --journal /host/journal --max-bytes 256MiB
+check_exit 0 "which is tested" $command --max-bytes 256MiB
 check_eq "$(sum "$blank")" "$(head -c 128M /dev/zero | sha256sum | cut -d' ' -f1)" "and reads zero as before"
 
 # --- an /etc that cannot be written to: what a test says could not be kept, so there is none ---
