@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use rustix::fs::{AtFlags, FileType, StatxFlags};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What a process can do to a device by what it has open.
@@ -156,10 +156,11 @@ fn registered(process: &Path, fd: &std::ffi::OsStr, nodes: &Nodes) -> Result<Opt
         };
         match ring_files(&info) {
             Ring::Files(files) => {
-                // A path is looked up anew: only where no server can keep that waiting.
-                let mut here = files.iter().filter(|file| file.starts_with("/dev/"));
-                let ours = |file: &&str| block_node(Path::new(*file)).is_some_and(|n| nodes.blocks.contains(&n));
-                return Ok(here.any(ours).then_some(How::Writes));
+                let ours = |file: &&str| {
+                    let node = node_of(file).and_then(|path| block_node(&path));
+                    node.is_some_and(|number| nodes.blocks.contains(&number))
+                };
+                return Ok(files.iter().any(ours).then_some(How::Writes));
             }
             Ring::NoneShown => how = Some(How::HidesFiles),
             Ring::Busy => {}
@@ -168,6 +169,15 @@ fn registered(process: &Path, fd: &std::ffi::OsStr, nodes: &Nodes) -> Result<Opt
     match how {
         Some(how) => Ok(Some(how)),
         None => Err(unseen(&format!("the io_uring of process {} is busy and does not show its files", path.display()))),
+    }
+}
+
+/// Where the node of a registered file would be: its path is looked up anew, so only below /dev, where no server can keep that
+/// waiting. Older kernels (6.12) show the file's own name alone.
+fn node_of(file: &str) -> Option<PathBuf> {
+    match file.contains('/') {
+        true => file.starts_with("/dev/").then(|| PathBuf::from(file)),
+        false => Some(Path::new("/dev").join(file)),
     }
 }
 
@@ -250,6 +260,13 @@ mod tests {
         for busy in ["", "pos:\t0\nflags:\t02\n", "UserFiles:\tx\n", "UserFiles:\n"] {
             assert_eq!(ring_files(busy), Ring::Busy, "{busy}");
         }
+    }
+
+    #[test]
+    fn a_registered_file_is_looked_for_below_dev_by_its_path_or_its_name() {
+        assert_eq!(node_of("/dev/nvme0n1"), Some("/dev/nvme0n1".into()));
+        assert_eq!(node_of("nvme0n1"), Some("/dev/nvme0n1".into()));
+        assert_eq!(node_of("/net/dead/file"), None);
     }
 
     #[test]
