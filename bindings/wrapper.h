@@ -10,3 +10,4 @@
 #include <linux/falloc.h>
 #include <linux/blkpg.h>
 #include <linux/loop.h>
+#include <linux/landlock.h>

@@ -22,6 +22,9 @@ const TYPES: &[&str] = &[
     "blkpg_partition",
     "loop_info64",
     "loop_config",
+    "landlock_ruleset_attr",
+    "landlock_path_beneath_attr",
+    "landlock_rule_type",
 ];
 
 /// Enumerations of which every name is wanted, but for [`OPCODES`].
@@ -72,6 +75,8 @@ const CONSTANTS: &[&str] = &[
     "LOOP_CONFIGURE",
     "LOOP_CTL_(ADD|REMOVE|GET_FREE)",
     "LO_FLAGS_[A-Z_]+",
+    "LANDLOCK_ACCESS_FS_[A-Z_]+",
+    "LANDLOCK_CREATE_RULESET_VERSION",
 ];
 
 /// What the text depends on, as `name=version` in the order of the stamp line.

@@ -56,8 +56,27 @@ pub const LOOP_CONFIGURE: u32 = 19466;
 pub const LOOP_CTL_ADD: u32 = 19584;
 pub const LOOP_CTL_REMOVE: u32 = 19585;
 pub const LOOP_CTL_GET_FREE: u32 = 19586;
+pub const LANDLOCK_CREATE_RULESET_VERSION: u32 = 1;
+pub const LANDLOCK_ACCESS_FS_EXECUTE: u32 = 1;
+pub const LANDLOCK_ACCESS_FS_WRITE_FILE: u32 = 2;
+pub const LANDLOCK_ACCESS_FS_READ_FILE: u32 = 4;
+pub const LANDLOCK_ACCESS_FS_READ_DIR: u32 = 8;
+pub const LANDLOCK_ACCESS_FS_REMOVE_DIR: u32 = 16;
+pub const LANDLOCK_ACCESS_FS_REMOVE_FILE: u32 = 32;
+pub const LANDLOCK_ACCESS_FS_MAKE_CHAR: u32 = 64;
+pub const LANDLOCK_ACCESS_FS_MAKE_DIR: u32 = 128;
+pub const LANDLOCK_ACCESS_FS_MAKE_REG: u32 = 256;
+pub const LANDLOCK_ACCESS_FS_MAKE_SOCK: u32 = 512;
+pub const LANDLOCK_ACCESS_FS_MAKE_FIFO: u32 = 1024;
+pub const LANDLOCK_ACCESS_FS_MAKE_BLOCK: u32 = 2048;
+pub const LANDLOCK_ACCESS_FS_MAKE_SYM: u32 = 4096;
+pub const LANDLOCK_ACCESS_FS_REFER: u32 = 8192;
+pub const LANDLOCK_ACCESS_FS_TRUNCATE: u32 = 16384;
+pub const LANDLOCK_ACCESS_FS_IOCTL_DEV: u32 = 32768;
+pub const LANDLOCK_ACCESS_FS_RESOLVE_UNIX: u32 = 65536;
 pub type __u8 = ::core::ffi::c_uchar;
 pub type __u16 = ::core::ffi::c_ushort;
+pub type __s32 = ::core::ffi::c_int;
 pub type __u32 = ::core::ffi::c_uint;
 pub type __u64 = ::core::ffi::c_ulonglong;
 pub type __le16 = __u16;
@@ -1204,3 +1223,51 @@ impl Default for loop_config {
         }
     }
 }
+#[repr(C)]
+#[derive(Default, Copy, Clone)]
+pub struct landlock_ruleset_attr {
+    pub handled_access_fs: __u64,
+    pub handled_access_net: __u64,
+    pub scoped: __u64,
+    pub quiet_access_fs: __u64,
+    pub quiet_access_net: __u64,
+    pub quiet_scoped: __u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of landlock_ruleset_attr"][::core::mem::size_of::<landlock_ruleset_attr>() - 48usize];
+    ["Alignment of landlock_ruleset_attr"]
+        [::core::mem::align_of::<landlock_ruleset_attr>() - 8usize];
+    ["Offset of field: landlock_ruleset_attr::handled_access_fs"]
+        [::core::mem::offset_of!(landlock_ruleset_attr, handled_access_fs) - 0usize];
+    ["Offset of field: landlock_ruleset_attr::handled_access_net"]
+        [::core::mem::offset_of!(landlock_ruleset_attr, handled_access_net) - 8usize];
+    ["Offset of field: landlock_ruleset_attr::scoped"]
+        [::core::mem::offset_of!(landlock_ruleset_attr, scoped) - 16usize];
+    ["Offset of field: landlock_ruleset_attr::quiet_access_fs"]
+        [::core::mem::offset_of!(landlock_ruleset_attr, quiet_access_fs) - 24usize];
+    ["Offset of field: landlock_ruleset_attr::quiet_access_net"]
+        [::core::mem::offset_of!(landlock_ruleset_attr, quiet_access_net) - 32usize];
+    ["Offset of field: landlock_ruleset_attr::quiet_scoped"]
+        [::core::mem::offset_of!(landlock_ruleset_attr, quiet_scoped) - 40usize];
+};
+pub const LANDLOCK_RULE_PATH_BENEATH: landlock_rule_type = 1;
+pub const LANDLOCK_RULE_NET_PORT: landlock_rule_type = 2;
+pub type landlock_rule_type = ::core::ffi::c_uint;
+#[repr(C, packed)]
+#[derive(Default, Copy, Clone)]
+pub struct landlock_path_beneath_attr {
+    pub allowed_access: __u64,
+    pub parent_fd: __s32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of landlock_path_beneath_attr"]
+        [::core::mem::size_of::<landlock_path_beneath_attr>() - 12usize];
+    ["Alignment of landlock_path_beneath_attr"]
+        [::core::mem::align_of::<landlock_path_beneath_attr>() - 1usize];
+    ["Offset of field: landlock_path_beneath_attr::allowed_access"]
+        [::core::mem::offset_of!(landlock_path_beneath_attr, allowed_access) - 0usize];
+    ["Offset of field: landlock_path_beneath_attr::parent_fd"]
+        [::core::mem::offset_of!(landlock_path_beneath_attr, parent_fd) - 8usize];
+};

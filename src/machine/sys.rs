@@ -1,4 +1,4 @@
-//! Every `unsafe` of the program: ioctls that rustix does not know, and the handler of signals. Each wrapper has one meaning and typed arguments; an
+//! Every `unsafe` of the program: ioctls and system calls that rustix does not know, and the handler of signals. Each wrapper has one meaning and typed arguments; an
 //! ioctl's number and structure come from the kernel's headers through the bindings.
 #![allow(unsafe_code)]
 
@@ -6,7 +6,7 @@ use nvme_cli_sys as b;
 use rustix::io::{Errno, Result};
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode};
 use std::ffi::c_void;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether SIGINT, SIGTERM or SIGHUP came since [`note_signals`].
@@ -290,4 +290,42 @@ pub fn extents(fd: impl AsFd, offset: u64, length: u64) -> Result<Vec<(u64, u64,
     with_struct(fd, FS_IOC_FIEMAP, &mut map)?;
     let found = map.extents.iter().take(map.mapped as usize);
     Ok(found.map(|e| (e.physical, e.length, e.flags)).collect())
+}
+
+fn number(returned: libc::c_long) -> Result<u32> {
+    u32::try_from(returned).map_err(|_| Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
+}
+
+/// The version of the kernel's Landlock; an error where it has none, or has it off.
+pub fn landlock_version() -> Result<u32> {
+    let flags = b::LANDLOCK_CREATE_RULESET_VERSION;
+    // SAFETY: with this flag the call takes no structure (a null pointer and length 0) and gives a number.
+    number(unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<c_void>(), 0_usize, flags) })
+}
+
+/// A Landlock ruleset that denies these accesses to files (`LANDLOCK_ACCESS_FS_*`) wherever no rule allows them.
+pub fn landlock_ruleset(handled_access_fs: u64) -> Result<OwnedFd> {
+    // The first field is what every version has; the kernel takes the rest as 0.
+    let attributes = b::landlock_ruleset_attr { handled_access_fs, ..Default::default() };
+    let length = std::mem::size_of::<u64>();
+    // SAFETY: the kernel reads `length` bytes, the first field, of a structure that lives until after the call.
+    let returned = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, &raw const attributes, length, 0_u32) };
+    let fd = std::os::fd::RawFd::try_from(number(returned)?).map_err(|_| Errno::BADF)?;
+    // SAFETY: the call gave this descriptor, which nobody else has.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Allows these accesses to the file, or below the directory, that `path` is a descriptor of (O_PATH will do).
+pub fn landlock_allow(ruleset: impl AsFd, path: impl AsFd, allowed_access: u64) -> Result<()> {
+    let beneath = b::landlock_path_beneath_attr { allowed_access, parent_fd: path.as_fd().as_raw_fd() };
+    let (fd, kind) = (ruleset.as_fd().as_raw_fd(), b::LANDLOCK_RULE_PATH_BENEATH);
+    // SAFETY: the kernel reads the structure of this kind of rule, which lives until after the call.
+    number(unsafe { libc::syscall(libc::SYS_landlock_add_rule, fd, kind, &raw const beneath, 0_u32) }).map(drop)
+}
+
+/// Binds this thread, and what it starts, to the ruleset for ever. Needs no_new_privs.
+pub fn landlock_restrict(ruleset: impl AsFd) -> Result<()> {
+    let fd = ruleset.as_fd().as_raw_fd();
+    // SAFETY: the call takes a descriptor and flags, no pointer.
+    number(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, fd, 0_u32) }).map(drop)
 }

@@ -10,13 +10,12 @@ use crate::machine::fs::root::Root;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::live::LivePort;
 use crate::machine::port::{
-    Act, ActError, AskError, Attention, Done, Port, Question, ScratchRange, Timed, TunablePath,
+    rights, Act, ActError, AskError, Attention, Done, Port, Question, ScratchRange, Timed, TunablePath,
 };
 use crate::machine::stuck::Stuck;
 use crate::machine::udev;
 use crate::units::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::thread::{self, CapabilitySet, CapabilitySets};
 use serde::{de::DeserializeOwned, Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -77,7 +76,7 @@ pub fn serve() -> io::Result<()> {
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     // Whoever ends a whole group (systemd does) means the parent, which has content to put back through this child.
     let _ignored = Interrupt::watch()?;
-    give_up_rights();
+    rights::give_up();
     let mut port = LivePort::default();
     let root = Root::open(std::path::Path::new("/")).map_err(io::Error::other)?;
     while let Ok((request, payload)) = receive::<Request>(&mut input) {
@@ -94,6 +93,9 @@ pub fn serve() -> io::Result<()> {
                     *bytes = payload;
                 }
                 let mut timed = port.act(&range, &act);
+                if rights::opens(&act) && timed.value.is_ok() {
+                    rights::confine(&range.node);
+                }
                 let bytes = match &mut timed.value {
                     Ok(Done::Bytes(bytes)) => std::mem::take(bytes),
                     _ => Vec::new(),
@@ -111,21 +113,6 @@ pub fn serve() -> io::Result<()> {
         send(&mut output, &answer, &bytes)?;
     }
     Ok(())
-}
-
-/// Keeps what asking and acting need, as the unit does (`rules/units/zerocap-measure@.service`): commands to devices, and files
-/// whatever their owner. A kernel or a sandbox that refuses leaves the rights that were there, which are the parent's.
-fn give_up_rights() {
-    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_RAWIO | CapabilitySet::DAC_OVERRIDE;
-    if let Ok(had) = thread::capabilities(None) {
-        let less = CapabilitySets {
-            effective: had.effective & needed,
-            permitted: had.permitted & needed,
-            inheritable: CapabilitySet::empty(),
-        };
-        let _ = thread::set_capabilities(None, less);
-    }
-    let _ = thread::set_no_new_privs(true);
 }
 
 /// A running child.
@@ -198,6 +185,8 @@ pub struct ChildPort {
     /// Of a port that only asks: devices that did not answer, which are not asked again.
     stuck: Option<Stuck>,
     clock: LivePort,
+    /// The node that the child has opened, or did before it ended: it may open no other one for writing.
+    opened: Option<String>,
     /// Of these SCSI devices attentions are told.
     attentions: Option<(udev::ScsiAttentions, Vec<String>)>,
 }
@@ -212,6 +201,7 @@ impl ChildPort {
             ask_deadline: ASK_DEADLINE,
             stuck: None,
             clock: LivePort::default(),
+            opened: None,
             attentions: None,
         }
     }
@@ -285,6 +275,12 @@ impl Port for ChildPort {
     }
 
     fn act(&mut self, range: &ScratchRange, act: &Act) -> Timed<Result<Done, ActError>> {
+        if rights::opens(act) {
+            if self.opened.as_ref().is_some_and(|node| *node != range.node) {
+                self.close();
+            }
+            self.opened = Some(range.node.clone());
+        }
         let mut act = act.clone();
         let payload = match &mut act {
             Act::PutBack { bytes, .. } => std::mem::take(bytes),

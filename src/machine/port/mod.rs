@@ -10,6 +10,7 @@ pub mod load;
 pub mod pattern;
 pub mod recorded;
 pub mod recorder;
+mod rights;
 pub mod stretch;
 
 use crate::device::Device;
