@@ -161,6 +161,10 @@ fn openmetrics_says_what_the_documents_say() {
     let documents: serde_json::Value = serde_json::from_str(&out(&["show", "--json", "sde"])).unwrap();
     let rate = documents[0]["zero_bytes_per_second"].as_f64();
     assert_eq!(get(r#"zerocap_zero_bytes_per_second{device="sde"}"#), rate);
+    let knob = |device| {
+        get(&format!(r#"zerocap_tunable_as_wanted{{device="{device}",tunable="write_zeroes_unmap_max_bytes"}}"#))
+    };
+    assert_eq!([knob("sde"), knob("sda"), knob("md4")], [Some(1.0), Some(0.0), None]);
     // Of each device exactly one class holds; what is not known has no sample.
     for device in ["sda", "sdd", "sde", "md2"] {
         let sum: f64 = samples
@@ -173,7 +177,24 @@ fn openmetrics_says_what_the_documents_say() {
     assert_eq!(get(r#"zerocap_zero_bytes_per_second{device="md2"}"#), None);
     // Its members were verified, so it is.
     assert_eq!(get(r#"zerocap_zeroes_verified{device="md2"}"#), Some(1.0));
-    assert_eq!(parse(&out(&["show", "--openmetrics", "md2"])).len(), 1 + 5 + 4 + 3 + 1);
+    assert_eq!(parse(&out(&["show", "--openmetrics", "md2"])).len(), 1 + 5 + 4 + 3 + 1 + 1);
+}
+
+/// An alert on a metric that nobody writes never fires.
+#[test]
+fn alerts_and_dashboard_ask_for_metrics_that_there_are() {
+    let samples = parse(&out(&["show", "--openmetrics"]));
+    let is_metric = |name: &str| samples.keys().any(|k| k.split('{').next() == Some(name));
+    let mut asked = BTreeSet::new();
+    for file in ["zerocap.yml", "zerocap-dashboard.json"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/prometheus").join(file);
+        let text = std::fs::read_to_string(path).unwrap();
+        let words = text.split(|c: char| !c.is_ascii_lowercase() && c != '_');
+        asked.extend(words.filter(|w| w.starts_with("zerocap_")).map(str::to_owned));
+    }
+    assert!(asked.len() >= 7, "{asked:?}");
+    let strange: Vec<_> = asked.iter().filter(|w| !is_metric(w)).collect();
+    assert!(strange.is_empty(), "{strange:?}");
 }
 
 #[test]

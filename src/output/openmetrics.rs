@@ -6,8 +6,7 @@
 use crate::terms::{Class, Severity};
 use crate::units::utc_seconds;
 use std::io::{self, Write};
-use verdict_format::Document;
-use verdict_format::Speedup;
+use verdict_format::{Document, Speedup, Tunable};
 
 /// A family: its name, its unit where it has one (the name ends in it), its help, and the samples of a document.
 struct Family {
@@ -126,6 +125,15 @@ const FAMILIES: &[Family] = &[
             codes.sort_unstable();
             codes.dedup();
             codes.into_iter().map(|code| (vec![("code", code.to_owned())], 1.0)).collect()
+        },
+    },
+    Family {
+        name: "zerocap_tunable_as_wanted",
+        unit: None,
+        help: "1: the tunable is what is wanted of it; 0: it is not.",
+        samples: |d| {
+            let is = |t: &Tunable| t.now.as_ref().map(|now| f64::from(u8::from(*now == t.wanted)));
+            d.tunables.iter().filter_map(|t| Some((vec![("tunable", t.name.clone())], is(t)?))).collect()
         },
     },
     Family {
