@@ -119,13 +119,15 @@ install: $(BIN)
 	install -d $(DESTDIR)$(UDEVDIR)/hwdb.d $(DESTDIR)/etc/zerocap/policy.d
 	install -m 0644 rules/policy.d/*.toml $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d/
 	install -m 0644 rules/hwdb/*.hwdb $(DESTDIR)$(UDEVDIR)/hwdb.d/
-	set -eo pipefail; for u in rules/units/*.service; do sed 's,@BINDIR@,$(BINDIR),g' $$u | install -m 0644 /dev/stdin $(DESTDIR)$(UNITDIR)/$${u##*/}; done
+	set -eo pipefail; for u in rules/units/*; do sed 's,@BINDIR@,$(BINDIR),g' $$u | install -m 0644 /dev/stdin $(DESTDIR)$(UNITDIR)/$${u##*/}; done
 	install -D -m 0644 rules/zerocap.preset $(DESTDIR)$(PRESETDIR)/90-zerocap.preset
 	install -d $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR) $(DESTDIR)$(DOCDIR)/examples/policy.d
 	set -o pipefail; $(BIN) completions bash | install -m 0644 /dev/stdin $(DESTDIR)$(BASHDIR)/zerocap
 	set -o pipefail; $(BIN) completions zsh | install -m 0644 /dev/stdin $(DESTDIR)$(ZSHDIR)/_zerocap
 	set -o pipefail; $(BIN) completions fish | install -m 0644 /dev/stdin $(DESTDIR)$(FISHDIR)/zerocap.fish
 	install -m 0644 rules/examples/*.toml $(DESTDIR)$(DOCDIR)/examples/policy.d/
+	install -d $(DESTDIR)$(DOCDIR)/examples/prometheus
+	install -m 0644 rules/prometheus/*.yml rules/prometheus/*.json $(DESTDIR)$(DOCDIR)/examples/prometheus/
 	set -e; for m in man/*.[578]; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man$${m##*.}/$${m##*/}; done
 
 # What `install` puts there, no more, no less: its names are taken from an install beside it, whose program does nothing.

@@ -172,7 +172,7 @@ install_rules() {
 install_units() {
     local u
     mkdir -p "$1"
-    for u in "${BASH_SOURCE[0]%/*}"/../../rules/units/*.service; do sed 's,@BINDIR@,/usr/bin,g' "$u" >"$1/${u##*/}"; done
+    for u in "${BASH_SOURCE[0]%/*}"/../../rules/units/*; do sed 's,@BINDIR@,/usr/bin,g' "$u" >"$1/${u##*/}"; done
 }
 # fill DISK : pseudo-random content, so that anything that is lost or moved shows in the checksum
 fill() {

@@ -15,7 +15,7 @@ J="--journal /host/journal --data-ok --max-bytes 128MiB"
 check "udevadm verify accepts the rules" udevadm verify --no-summary /etc/udev/rules.d/90-zerocap.rules
 if command -v systemd-analyze >/dev/null; then
     install_units /tmp/units
-    for u in /tmp/units/*.service; do check "systemd-analyze verify accepts ${u##*/}" systemd-analyze verify --man=no "$u"; done
+    for u in /tmp/units/*; do check "systemd-analyze verify accepts ${u##*/}" systemd-analyze verify --man=no "$u"; done
     systemd-analyze security --offline=yes /tmp/units/*.service 2>/dev/null | grep -i overall | while read -r l; do note "$l"; done
 else
     not_run "systemd-analyze is not in the guest"
