@@ -126,7 +126,8 @@ install: $(BIN)
 	set -o pipefail; $(BIN) completions zsh | install -m 0644 /dev/stdin $(DESTDIR)$(ZSHDIR)/_zerocap
 	set -o pipefail; $(BIN) completions fish | install -m 0644 /dev/stdin $(DESTDIR)$(FISHDIR)/zerocap.fish
 	install -m 0644 rules/examples/*.toml $(DESTDIR)$(DOCDIR)/examples/policy.d/
-	install -d $(DESTDIR)$(DOCDIR)/examples/prometheus
+	install -d $(DESTDIR)$(DOCDIR)/examples/prometheus $(DESTDIR)$(DOCDIR)/examples/hooks
+	install -m 0644 rules/hooks/* $(DESTDIR)$(DOCDIR)/examples/hooks/
 	install -m 0644 rules/prometheus/*.yml rules/prometheus/*.json $(DESTDIR)$(DOCDIR)/examples/prometheus/
 	set -e; for m in man/*.[578]; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man$${m##*.}/$${m##*/}; done
 
