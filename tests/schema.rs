@@ -372,7 +372,7 @@ fn every_field_but_one_is_required_and_of_its_type() {
         *newer.pointer_mut(pointer).unwrap() = json!(word);
     }
     assert_eq!(check(&newer), [""; 0], "a document of the future fits");
-    let read = verdict_format::accept(newer.to_string().as_bytes(), Some(7)).unwrap().unwrap();
+    let read = verdict_format::accept(newer.to_string().as_bytes(), Some(7), None).unwrap().unwrap();
     assert_eq!((read.class, read.basis), (Class::Unknown, Some(Basis::Model)), "and is no better for it");
 }
 

@@ -2,8 +2,10 @@
 
 pub mod display;
 pub mod identity;
+pub mod instance;
 
 pub use identity::Identity;
+pub use instance::{Instance, Same};
 pub use verdict_format::Devnum;
 
 /// A whole block device (never a partition) as the kernel shows it.
@@ -54,8 +56,8 @@ pub struct Key {
     pub identity: Option<Identity>,
     /// The device number.
     pub devnum: Option<Devnum>,
-    /// The sequence number: a device number is used again, this never is.
-    pub diskseq: Option<u64>,
+    /// What tells the device from the next one of its number.
+    pub instance: Instance,
 }
 
 /// What drives a device, known by the kernel's name for it.

@@ -72,6 +72,7 @@ impl Facts {
 
 impl From<&Facts> for Key {
     fn from(facts: &Facts) -> Key {
-        Key { identity: facts.names.identity.clone(), devnum: facts.device.devnum, diskseq: facts.names.diskseq.get() }
+        let names = &facts.names;
+        Key { identity: names.identity.clone(), devnum: facts.device.devnum, instance: names.instance.clone() }
     }
 }

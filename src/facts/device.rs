@@ -3,10 +3,11 @@
 //! All text of a device is escaped and trimmed here, so that nothing raw travels further.
 
 use crate::device::identity::Parts;
-use crate::device::{Device, Identity, Kind};
+use crate::device::{Device, Identity, Instance, Kind};
 use crate::fact::Fact;
 use crate::facts::field::{text_of, Reading};
 use crate::facts::{nvme, queue::Queue, Bus, Depth};
+use crate::machine::clock;
 use crate::machine::fs::root::Root;
 use crate::units::SECTOR;
 
@@ -44,6 +45,8 @@ pub struct Names {
     pub size_bytes: Fact<u64>,
     /// `diskseq`.
     pub diskseq: Fact<u64>,
+    /// What tells the device from the next one of its number.
+    pub instance: Instance,
     /// `ro`.
     pub read_only: Fact<bool>,
     /// `removable`.
@@ -83,16 +86,24 @@ pub fn gather(
     let transport = transport(root, device, &vendor);
     let driver = driver(root, device, bus, depth);
     let size_bytes = size(root, device, bus, queue);
+    let diskseq = root.number(&device.attr("diskseq"));
+    let identity = identity(root, device);
+    let instance = match &identity {
+        // What is kept goes by the identity: an event need not ask for more.
+        Some(_) => Instance { diskseq: diskseq.get(), ..Instance::default() },
+        None => instance_of(root, diskseq.get(), size_bytes.get()),
+    };
     let names = Names {
-        identity: identity(root, device),
+        identity,
         vendor,
         model,
         serial,
         firmware,
         transport,
         driver,
+        instance,
         size_bytes,
-        diskseq: root.number(&device.attr("diskseq")),
+        diskseq,
         read_only: if depth.lean() { Fact::NOT_ASKED } else { root.flag(&device.attr("ro")) },
         removable: if depth.lean() { Fact::NOT_ASKED } else { root.flag(&device.attr("removable")) },
         // Only NVMe multipath hides disks, and names them nvme0c1n1.
@@ -143,6 +154,21 @@ pub fn identity(root: &Root, device: &Device) -> Option<Identity> {
         mmc_cid: cid.known().map(String::as_str),
     };
     Identity::from_parts(device.kind, &device.name, &parts)
+}
+
+/// What tells a device from the next one of its number. On a kernel without sequence numbers that is the boot and the size,
+/// which count nowhere else.
+pub fn instance(root: &Root, device: &Device) -> Instance {
+    let size = || root.number(&device.attr("size")).get().and_then(|n| n.checked_mul(SECTOR));
+    let diskseq = root.number(&device.attr("diskseq")).get();
+    instance_of(root, diskseq, if diskseq.is_none() { size() } else { None })
+}
+
+fn instance_of(root: &Root, diskseq: Option<u64>, size: Option<u64>) -> Instance {
+    match diskseq {
+        Some(_) => Instance { diskseq, ..Instance::default() },
+        None => Instance { diskseq, boot_id: clock::boot_id(root), size_bytes: size },
+    }
 }
 
 fn transport(root: &Root, device: &Device, vendor: &Fact<String>) -> Fact<String> {

@@ -6,6 +6,7 @@
 
 use crate::device::display::escape_str;
 use crate::device::Device;
+use crate::facts;
 use crate::machine::block::devices;
 use crate::machine::block::stack::DEEPEST;
 use crate::machine::environment;
@@ -25,7 +26,7 @@ pub(crate) fn published(roots: &Roots, device: &Device) -> Option<Document> {
 }
 
 fn vouched_for(roots: &Roots, device: &Device, level: usize) -> Option<Document> {
-    let document = published::read(roots, device.devnum?, diskseq(roots, device))?;
+    let document = published::read(roots, device.devnum?, &facts::device::instance(&roots.system, device))?;
     if document.basis != Some(Basis::Derived) {
         return Some(document);
     }
@@ -33,10 +34,6 @@ fn vouched_for(roots: &Roots, device: &Device, level: usize) -> Option<Document>
         Some((class, why)) => weakened(document, class, why),
         None => document,
     })
-}
-
-fn diskseq(roots: &Roots, device: &Device) -> Option<u64> {
-    roots.system.number(&device.attr("diskseq")).get()
 }
 
 /// What the members say that is worse than any derived class may be: the class, and why.
@@ -55,7 +52,7 @@ fn doubt(roots: &Roots, device: &Device, members: &[Member], level: usize) -> Op
         let Some(disk) = devices::resolve_name(root, &member.name).filter(|_| level < DEEPEST) else {
             return unknown(format!("its member {} cannot be looked at", member.name));
         };
-        if diskseq(roots, &disk) != member.diskseq {
+        if root.number(&disk.attr("diskseq")).get() != member.diskseq {
             return unknown(format!("its member {} is another disk than when it was published", member.name));
         }
         let Some(below) = vouched_for(roots, &disk, level + 1) else {

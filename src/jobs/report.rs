@@ -37,7 +37,7 @@ fn key(roots: &Roots, device: &Device) -> Key {
     Key {
         identity: facts::device::identity(root, device),
         devnum: device.devnum,
-        diskseq: root.number(&device.attr("diskseq")).get(),
+        instance: facts::device::instance(root, device),
     }
 }
 

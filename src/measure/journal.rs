@@ -5,7 +5,7 @@
 //! damaged takes no other with it. The digest of the whole stands in the intent. Reads and writes files through
 //! [`Durable`] only.
 
-use crate::device::display;
+use crate::device::{display, Instance};
 use crate::error::{Error, Result};
 use crate::machine::fs::durable::Durable;
 use crate::machine::port::pattern::RunId;
@@ -31,6 +31,9 @@ pub struct Header {
     pub boot_id: Option<String>,
     /// The whole device's name at the time.
     pub device: String,
+    /// Its number at the time.
+    #[serde(default)]
+    pub devnum: Option<String>,
     /// Its identity's text; null for a device without one.
     pub identity: Option<String>,
     /// The disk's sequence number.
@@ -58,6 +61,11 @@ pub struct Header {
 }
 
 impl Header {
+    /// What tells the device from the next one of its number.
+    pub fn instance(&self) -> Instance {
+        Instance { diskseq: self.diskseq, boot_id: self.boot_id.clone(), size_bytes: Some(self.size_bytes) }
+    }
+
     /// The first byte and the byte after the last of the span, on the whole device.
     pub fn on_device(&self) -> (u64, u64) {
         let first = self.node_offset.saturating_add(self.span.0);
@@ -240,6 +248,7 @@ pub fn simulated_header(run: RunId, size_bytes: u64, span: (u64, u64)) -> Header
         at: "simulated".to_owned(),
         boot_id: None,
         device: "simulated".to_owned(),
+        devnum: None,
         identity: None,
         diskseq: None,
         size_bytes,

@@ -187,6 +187,7 @@ pub(crate) fn header(root: &Root, facts: &Facts, proof: &Proof, prepared: &Prepa
         at: clock::now_utc(),
         boot_id: clock::boot_id(root),
         device: facts.device.name.clone(),
+        devnum: facts.device.devnum.map(|d| d.to_string()),
         identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
         diskseq: proof.opened.diskseq,
         size_bytes: proof.opened.size,

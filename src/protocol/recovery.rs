@@ -5,7 +5,7 @@
 //! range that `measure/scratch` proved again.
 
 use crate::device::display::escape_str;
-use crate::device::Device;
+use crate::device::{Device, Same};
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::machine::block::blkid::Signature;
@@ -274,16 +274,20 @@ impl Work<'_> {
         any(device.attr("holders")) || partitions.iter().any(|p| any(device.attr(&format!("{}/holders", p.name))))
     }
 
-    /// Whether a device is the one that the journal names: by identity, or in one boot by its sequence number.
+    /// Whether a device is the one that the journal names: by identity, or in one boot by its sequence number; where the kernel
+    /// has none, by number and size.
     fn is_named(&self, device: &Device) -> bool {
         let header = self.header();
         match &header.identity {
             Some(id) => crate::facts::device::identity(self.root, device).is_some_and(|i| i.as_str() == id),
             None => {
+                let now = crate::facts::device::instance(self.root, device);
+                // A sequence number begins anew with each boot.
                 header.boot_id.is_some()
                     && header.boot_id == clock::boot_id(self.root)
-                    && header.diskseq.is_some()
-                    && self.root.number(&device.attr("diskseq")).get() == header.diskseq
+                    && header.instance().is(&now) == Same::Yes
+                    && (header.diskseq.is_some()
+                        || header.devnum.is_some() && header.devnum == device.devnum.map(|d| d.to_string()))
             }
         }
     }

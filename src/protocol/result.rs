@@ -66,7 +66,7 @@ pub fn blank(facts: &Facts, conditions: &Conditions) -> Measurement {
     Measurement {
         format: FORMAT,
         identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
-        diskseq: facts.names.diskseq.get(),
+        instance: facts.names.instance.clone(),
         at: conditions.at.clone(),
         kernel: facts.kernel.known().cloned().unwrap_or_default(),
         fingerprint: fingerprint::digest(&of),

@@ -1,7 +1,7 @@
 //! Kept measurements: `/etc/zerocap/devices/<identity>.json`, and for a device without an identity
-//! `/run/zerocap/kept/<major>:<minor>.json` with its diskseq, which does not outlive the device.
+//! `/run/zerocap/kept/<major>:<minor>.json` with what tells it from the next of its number ([`crate::device::Instance`]), which does not outlive the device.
 
-use crate::device::{display, Devnum, Identity, Key};
+use crate::device::{display, Devnum, Identity, Key, Same};
 use crate::error::{Error, Result};
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::Roots;
@@ -30,11 +30,16 @@ pub fn load(roots: &Roots, device: impl Into<Key>) -> Result<Option<Measurement>
     if kept.identity != identity {
         return Err(malformed("it was kept for a device of another identity; remove it".to_owned()));
     }
-    // Without an identity the number alone is reused by the next device; the diskseq never is.
-    if identity.is_none() && (kept.diskseq.is_none() || kept.diskseq != key.diskseq) {
-        return Ok(None);
+    // Without an identity the number alone is reused by the next device.
+    if identity.is_some() {
+        return Ok(Some(kept));
     }
-    Ok(Some(kept))
+    Ok(match kept.instance.is(&key.instance) {
+        Same::Yes => Some(kept),
+        // To leave zeroing alone on another device costs only time.
+        Same::Perhaps if kept.hazard.is_some() => Some(kept),
+        Same::Perhaps | Same::No => None,
+    })
 }
 
 /// What stands in a kept file; the error says why it cannot be used and what to do.

@@ -1,7 +1,7 @@
 //! Publishes a verdict: `/run/zerocap/<major>:<minor>.json`, readable by all, old or new, never torn. Says whether the
 //! answer changed, so that what rests on it can be looked at again (`dependents`).
 
-use crate::device::Devnum;
+use crate::device::{Devnum, Instance};
 use crate::error::Result;
 use crate::machine::clock;
 use crate::machine::fs::durable::{Durable, LiveDurable};
@@ -80,9 +80,9 @@ fn change(before: Option<Value>, mut now: Value) -> Change {
 }
 
 /// The published document of a device; `None` where there is none, or it is of another device with that number.
-pub fn read(roots: &Roots, devnum: Devnum, diskseq: Option<u64>) -> Option<Document> {
+pub fn read(roots: &Roots, devnum: Devnum, now: &Instance) -> Option<Document> {
     let bytes = files(roots).read(&name(devnum)).ok()??;
-    verdict_format::accept(&bytes, diskseq).ok()?
+    verdict_format::accept(&bytes, now.diskseq, now.size_bytes).ok()?
 }
 
 /// Whether something is published of a number.

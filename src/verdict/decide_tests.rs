@@ -30,7 +30,7 @@ fn measurement(facts: &Facts, class: Class, median: f64) -> Measurement {
     Measurement {
         format: FORMAT,
         identity: facts.names.identity.as_ref().map(ToString::to_string),
-        diskseq: None,
+        instance: crate::device::Instance::default(),
         at: "2026-11-30T08:00:00Z".to_owned(),
         kernel: "7.3.4".to_owned(),
         fingerprint: fingerprint::digest(&lines),

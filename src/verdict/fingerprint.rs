@@ -47,6 +47,10 @@ pub fn lines(facts: &Facts) -> BTreeMap<String, String> {
     if facts.is_stack() {
         put("target", text(&facts.stack.target));
     }
+    // Where no sequence number tells one attached file from the next; its path is nobody's to read here.
+    if let (None, Some(file)) = (facts.names.diskseq.get(), facts.stack.backing_file.known()) {
+        put("backing_file", Some(display::hex(&Sha256::hash(file.as_bytes()))));
+    }
     put("command_path", command_path(facts));
     lines
 }

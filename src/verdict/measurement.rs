@@ -1,5 +1,6 @@
 //! What a test of one device gave, as it is kept in `/etc/zerocap/devices/<identity>.json`. The form only; no I/O.
 
+use crate::device::Instance;
 use crate::terms::{Class, FindingCode, Hazard, Method};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,9 +15,9 @@ pub struct Measurement {
     pub format: u32,
     /// The identity's text (not its file name); null for a device without one.
     pub identity: Option<String>,
-    /// The disk's sequence number at the time; all that tells a device without an identity from the next one.
-    #[serde(default)]
-    pub diskseq: Option<u64>,
+    /// All that tells a device without an identity from the next one of its number.
+    #[serde(flatten)]
+    pub instance: Instance,
     /// When, RFC 3339 in UTC.
     pub at: String,
     /// The kernel release it was measured under.

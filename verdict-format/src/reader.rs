@@ -61,7 +61,7 @@ pub fn read(devnum: Devnum) -> Result<Option<Document>, ReadError> {
 /// # Errors
 /// As [`read`].
 pub fn read_below(sysfs: &Path, directory: &Path, owner: u32, devnum: Devnum) -> Result<Option<Document>, ReadError> {
-    let (disk, diskseq) = disk_of(sysfs, devnum)?;
+    let (disk, diskseq, size) = disk_of(sysfs, devnum)?;
     let path = directory.join(format!("{disk}.json"));
     let failed = |e| ReadError::Io(path.clone(), e);
     // Before it is opened: what is no regular file, as a pipe, may block whoever opens it.
@@ -85,7 +85,7 @@ pub fn read_below(sysfs: &Path, directory: &Path, owner: u32, devnum: Devnum) ->
     }
     let mut bytes = Vec::new();
     file.take(MOST).read_to_end(&mut bytes).map_err(failed)?;
-    accept(&bytes, diskseq).map_err(|e| e.at(path))
+    accept(&bytes, diskseq, size).map_err(|e| e.at(path))
 }
 
 /// Whether file and owner are such as to be believed.
@@ -94,8 +94,8 @@ fn trusted(meta: &Metadata, owner: u32) -> bool {
 }
 
 /// The number and the sequence number of the disk that a number belongs to; a partition has neither a document nor a
-/// sequence number of its own. `None` on a kernel before 5.15, which has none.
-fn disk_of(sysfs: &Path, devnum: Devnum) -> Result<(Devnum, Option<u64>), ReadError> {
+/// sequence number of its own. On a kernel before 5.15, which has none, `None` and the size in bytes.
+fn disk_of(sysfs: &Path, devnum: Devnum) -> Result<(Devnum, Option<u64>, Option<u64>), ReadError> {
     let link = sysfs.join(format!("dev/block/{devnum}"));
     let mut dir = match std::fs::canonicalize(&link) {
         Ok(dir) => dir,
@@ -110,8 +110,12 @@ fn disk_of(sysfs: &Path, devnum: Devnum) -> Result<(Devnum, Option<u64>), ReadEr
     }
     let path = dir.join("diskseq");
     match std::fs::read_to_string(&path) {
-        Ok(text) => Ok((disk, text.trim_end().parse().ok())),
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok((disk, None)),
+        Ok(text) => Ok((disk, text.trim_end().parse().ok(), None)),
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            let sectors = std::fs::read_to_string(dir.join("size")).ok();
+            let sectors = sectors.and_then(|text| text.trim_end().parse::<u64>().ok());
+            Ok((disk, None, sectors.and_then(|n| n.checked_mul(512))))
+        }
         Err(e) => Err(ReadError::Io(path, e)),
     }
 }
@@ -129,11 +133,12 @@ impl Rejected {
     }
 }
 
-/// The document in these bytes; `None` where it is of another disk than the one with this sequence number.
+/// The document in these bytes; `None` where it is of another disk than the one with this sequence number. Where neither has
+/// one (Linux before 5.15), the size in bytes has to be that of the disk, as far as both are known.
 ///
 /// # Errors
 /// Where the bytes are no document, or one of another format.
-pub fn accept(bytes: &[u8], diskseq: Option<u64>) -> Result<Option<Document>, Rejected> {
+pub fn accept(bytes: &[u8], diskseq: Option<u64>, size: Option<u64>) -> Result<Option<Document>, Rejected> {
     let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|e| Rejected(None, e.to_string()))?;
     match value.get("format").and_then(serde_json::Value::as_u64) {
         Some(format) if format == u64::from(FORMAT) => {}
@@ -144,5 +149,7 @@ pub fn accept(bytes: &[u8], diskseq: Option<u64>) -> Result<Option<Document>, Re
     if document.kind != Kind::Verdict {
         return Err(Rejected(None, format!("it is of the type {}", document.kind)));
     }
-    Ok((document.device.diskseq == diskseq).then_some(document))
+    let device = &document.device;
+    let resized = device.size_bytes.zip(size).is_some_and(|(then, now)| then != now);
+    Ok((device.diskseq == diskseq && (diskseq.is_some() || !resized)).then_some(document))
 }

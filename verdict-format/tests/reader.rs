@@ -31,7 +31,7 @@ fn document() -> Value {
 }
 
 fn parse(value: &Value) -> Document {
-    accept(value.to_string().as_bytes(), Some(7)).unwrap().unwrap()
+    accept(value.to_string().as_bytes(), Some(7), None).unwrap().unwrap()
 }
 
 /// A sysfs with one disk and its partition, and a directory with the disk's document.
@@ -87,6 +87,20 @@ fn a_document_of_another_disk_or_none_is_no_answer() {
     fs::remove_file(machine.at("run/8:0.json")).unwrap();
     assert_eq!(machine.read(PARTITION).unwrap(), None, "nothing is published");
     assert!(matches!(machine.read(Devnum { major: 9, minor: 0 }), Err(ReadError::NoDevice(_))));
+}
+
+#[test]
+fn without_sequence_numbers_the_size_tells_a_disk_from_the_next() {
+    let mut old = document();
+    old["device"]["diskseq"] = json!(null);
+    old["device"]["size_bytes"] = json!(1 << 20);
+    let machine = Machine::new(&old.to_string());
+    assert_eq!(machine.read(DISK).unwrap(), None, "a kernel with sequence numbers, a document without");
+    fs::remove_file(machine.at("sys/devices/sda/diskseq")).unwrap();
+    fs::write(machine.at("sys/devices/sda/size"), "2048\n").unwrap();
+    assert_eq!(machine.read(PARTITION).unwrap().unwrap().class, Class::Fast);
+    fs::write(machine.at("sys/devices/sda/size"), "2049\n").unwrap();
+    assert_eq!(machine.read(DISK).unwrap(), None);
 }
 
 #[test]
@@ -149,7 +163,7 @@ fn what_is_read_is_written_again_as_it_was() {
     // Words of a wrong type are no words of the future.
     let mut wrong = document();
     wrong["class"] = json!(1);
-    assert!(accept(wrong.to_string().as_bytes(), Some(7)).is_err());
+    assert!(accept(wrong.to_string().as_bytes(), Some(7), None).is_err());
 }
 
 #[test]

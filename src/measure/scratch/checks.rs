@@ -11,6 +11,7 @@ use crate::machine::fs::mounts;
 use crate::machine::fs::root::Root;
 use crate::machine::port::errno_name;
 use crate::measure::partition_table::Table;
+use crate::units::SECTOR;
 
 pub(super) struct Checks {
     pub(super) device: String,
@@ -47,12 +48,19 @@ pub(super) fn same_device(checks: &mut Checks, root: &Root, device: &Device, dis
     checks.require(known == Some(disk.devnum), "the node is the device sysfs speaks of", || {
         "its node has another device number than sysfs says; look at the links in /dev".to_owned()
     })?;
-    if let (Some(opened), Fact::Known(now)) = (disk.diskseq, root.number(&device.attr("diskseq"))) {
-        checks.require(opened == now, "diskseq is the same after open", || {
-            "it was replaced while it was opened".to_owned()
-        })?;
+    let replaced = || "it was replaced while it was opened".to_owned();
+    match (disk.diskseq, root.number(&device.attr("diskseq"))) {
+        (Some(opened), Fact::Known(now)) => checks.require(opened == now, "diskseq is the same after open", replaced),
+        // Linux before 5.15 has none: then the size is all there is besides the number.
+        _ => {
+            let now = root.number(&device.attr("size")).get().and_then(|n| n.checked_mul(SECTOR));
+            checks.require(
+                now == Some(disk.size),
+                "the size is the same after open (the kernel has no diskseq)",
+                replaced,
+            )
+        }
     }
-    Ok(())
 }
 
 /// What a signature of this type is, for a sentence: "an ext4 file system".

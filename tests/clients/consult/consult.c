@@ -23,8 +23,9 @@ static const char *decide(sd_device *dev)
     if (strcmp(get(dev, "DEVTYPE"), "partition") == 0 && sd_device_get_parent(dev, &disk) < 0)
         return "write";
     /* The properties are of this very disk, and what was published of it stands. */
-    if (sd_device_get_diskseq(disk, &diskseq) < 0 ||
-        strtoull(get(dev, "ZEROCAP_DISKSEQ"), NULL, 10) != diskseq || sd_device_get_devnum(disk, &number) < 0)
+    if (sd_device_get_diskseq(disk, &diskseq) < 0)
+        diskseq = 0; /* Linux before 5.15 has none */
+    if (strtoull(get(dev, "ZEROCAP_DISKSEQ"), NULL, 10) != diskseq || sd_device_get_devnum(disk, &number) < 0)
         return "write";
     snprintf(path, sizeof path, "/run/zerocap/%u:%u.json", major(number), minor(number));
     if (access(path, F_OK) != 0)

@@ -7,13 +7,18 @@ def document(node):
     if os.path.exists(path + "/partition"):
         path = os.path.dirname(path)
     try:
-        with open(path + "/dev") as number, open(path + "/diskseq") as diskseq:
-            number, diskseq = number.read().strip(), int(diskseq.read())
+        with open(path + "/dev") as number, open(path + "/size") as size:
+            number, size = number.read().strip(), int(size.read()) * 512
+        diskseq = None
+        if os.path.exists(path + "/diskseq"):  # from Linux 5.15 on; before it the size has to do
+            with open(path + "/diskseq") as f:
+                diskseq, size = int(f.read()), None
         with open(f"/run/zerocap/{number}.json") as f:
             d = json.load(f)
     except (OSError, ValueError):
         return {}
-    return d if d.get("format") == 1 and d["device"]["diskseq"] == diskseq else {}
+    same = d.get("format") == 1 and d["device"]["diskseq"] == diskseq and size in (None, d["device"]["size_bytes"])
+    return d if same else {}
 
 for line in sys.stdin:
     d = document(line.strip())

@@ -6,8 +6,8 @@ while read -r node; do
     properties=$(udevadm info --query=property --name="$node")
     get() { printf '%s\n' "$properties" | sed -n "s/^ZEROCAP_$1=//p"; }
     class=unknown
-    # The properties are of this very disk, and what was published of it stands.
-    if [ "$(get DISKSEQ)" = "$(cat "$dir/diskseq")" ] &&
+    # The properties are of this very disk (Linux before 5.15 has no number that tells), and what was published of it stands.
+    if [ "$(get DISKSEQ)" = "$(cat "$dir/diskseq" 2>/dev/null)" ] &&
         [ -e "/run/zerocap/$(cat "$dir/dev").json" ]; then
         class=$(get CLASS)
     fi
