@@ -52,6 +52,36 @@ impl std::fmt::Debug for ScsiAttentions {
     }
 }
 
+/// Device-mapper devices that go on after a suspension, straight from the kernel.
+pub struct Resumed {
+    socket: ::udev::MonitorSocket,
+    names: Vec<String>,
+}
+
+impl Resumed {
+    /// Listens for these devices from now on.
+    pub fn listen(names: Vec<String>) -> std::io::Result<Resumed> {
+        let socket = ::udev::MonitorBuilder::new_kernel()?.match_subsystem("block")?.listen()?;
+        Ok(Resumed { socket, names })
+    }
+
+    /// The first of them that went on since the last call. Device mapper tells each time by a `change` event; one that somebody
+    /// asked for by writing to `uevent` bears SYNTH_UUID.
+    pub fn take(&self) -> Option<String> {
+        let own = |e: &::udev::Event| e.sysname().to_str().filter(|name| self.names.iter().any(|n| n == name)).is_some();
+        let by_kernel = |e: &::udev::Event| e.property_value("SYNTH_UUID").is_none();
+        let all: Vec<::udev::Event> = self.socket.iter().collect();
+        let changed = |e: &&::udev::Event| e.event_type() == ::udev::EventType::Change && own(e) && by_kernel(e);
+        all.iter().find(changed).and_then(|e| e.sysname().to_str().map(str::to_owned))
+    }
+}
+
+impl std::fmt::Debug for Resumed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Resumed").field(&self.names).finish()
+    }
+}
+
 /// Asks udev to look at a device of the running system again: a synthetic `change` event.
 pub fn send_change(device: &Device) -> Result<()> {
     let path = format!("/{}", device.attr("uevent"));

@@ -58,6 +58,9 @@ pub struct Header {
     pub piece: u64,
     /// Whether the device provisions thinly: blocks that were zero are put back by a verified punch.
     pub thin: bool,
+    /// Device mapper's name for the logical volume that is the node, where it is one.
+    #[serde(default)]
+    pub volume: Option<String>,
 }
 
 impl Header {
@@ -70,6 +73,15 @@ impl Header {
     pub fn on_device(&self) -> (u64, u64) {
         let first = self.node_offset.saturating_add(self.span.0);
         (first, first.saturating_add(self.span.1))
+    }
+
+    /// Where a byte of the node lies on the device that is looked at: the whole device, or the volume that is the node.
+    pub fn place(&self, on_node: u64) -> u64 {
+        if self.volume.is_some() {
+            on_node
+        } else {
+            self.node_offset.saturating_add(on_node)
+        }
     }
 
     /// The bytes of a block of the witness.
@@ -261,6 +273,7 @@ pub fn simulated_header(run: RunId, size_bytes: u64, span: (u64, u64)) -> Header
         span,
         piece: PIECE,
         thin: false,
+        volume: None,
     }
 }
 

@@ -6,13 +6,16 @@
 mod checks;
 mod content;
 mod gap;
+mod linear;
 mod others;
 mod place;
 pub mod temporary;
+mod volume;
 
 pub use content::content;
 pub use others::look_again;
 pub use place::ScratchSpec;
+pub use volume::Volume;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -60,7 +63,7 @@ pub struct Known {
 pub struct Proof {
     /// The range.
     pub range: ScratchRange,
-    /// `partition`, `label`, `range` or `gap`.
+    /// `partition`, `label`, `range`, `gap` or `lv`.
     pub kind: &'static str,
     /// A line a check.
     pub checks: Vec<String>,
@@ -78,6 +81,8 @@ pub struct Proof {
     pub private: bool,
     /// What the whole disk said when it was locked.
     pub opened: Opened,
+    /// The logical volume that the range is a part of, where it is one.
+    pub volume: Option<Volume>,
 }
 
 /// What a proof asks: the system's files, the disk that is held, and what it says.
@@ -124,6 +129,9 @@ pub fn prove(
             )
         })?;
     }
+    if let Some(volume) = volume::named(on, device, place) {
+        return volume::prove(checks, on, device, &volume, (known, ledger.is_some()));
+    }
     whole_disk(&mut checks, on, device)?;
     if let Some(ledger) = ledger.as_deref_mut() {
         temporary::take_stale_away(on, device, ledger)?;
@@ -157,7 +165,7 @@ pub fn prove(
     let limit = most.min(range.length);
     let opened = on.opened;
     let (is_zero, checks) = (*place == ScratchSpec::Gap, checks.lines);
-    Ok(Proof { range, kind, checks, partition, limit, thin, labelled, is_zero, private, opened })
+    Ok(Proof { range, kind, checks, partition, limit, thin, labelled, is_zero, private, opened, volume: None })
 }
 
 /// The first place that is possible of those that nobody has to name.
@@ -303,6 +311,9 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     checks.require(disk.logical_block == header.logical_block, "the block size is as journalled", || {
         format!("its block has {} bytes; the journal is of blocks of {}", disk.logical_block, header.logical_block)
     })?;
+    if header.volume.is_some() {
+        return volume::of_journal(checks, on, device, header);
+    }
     let (first, end) = header.on_device();
     checks.require(end <= disk.size, "the journalled bytes lie inside the device", || {
         format!("it ends at byte {}, before the journalled bytes do ({end})", disk.size)
@@ -335,6 +346,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
             is_zero,
             private,
             opened: disk,
+            volume: None,
         });
     };
     let place = (header.node_offset, node_length);
@@ -363,7 +375,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     let (partition, thin) = (Some((p.number, temporary)), header.thin);
     let (kind, limit, checks) = ("journal", range.length, checks.lines);
     let (labelled, is_zero, private) = (false, false, false);
-    Ok(Proof { limit, range, kind, checks, partition, thin, labelled, is_zero, private, opened: disk })
+    Ok(Proof { limit, range, kind, checks, partition, thin, labelled, is_zero, private, opened: disk, volume: None })
 }
 
 /// A file that is made for the test in a directory and has no name: nobody's bytes are in it. `filesystem` is the number

@@ -42,7 +42,7 @@ pub fn settle(end: End, asked: &Asked<'_>, range: &ScratchRange) -> End {
 /// Why the device is not to blame, where it is not.
 fn innocent(wrong: &Wrong, asked: &Asked<'_>, range: &ScratchRange) -> Option<String> {
     if wrong.hazard == Hazard::NoAnswer {
-        return not_in_flight(asked.root, asked.facts);
+        return not_in_flight(asked.root, asked.facts, range);
     }
     let seen = wrong.seen.as_ref()?;
     let at = range.node_offset + seen.offset;
@@ -79,7 +79,12 @@ fn foreign(seen: &Seen, journal: &Journal<'_>, range: &ScratchRange) -> bool {
 
 /// Why a call that was not answered is not the device's fault: nothing is in flight on any disk below it, or something
 /// holds it up on purpose. What cannot be read accuses nobody.
-fn not_in_flight(root: &Root, facts: &Facts) -> Option<String> {
+fn not_in_flight(root: &Root, facts: &Facts, range: &ScratchRange) -> Option<String> {
+    // The node may be a logical volume above the device.
+    let (major, minor) = range.devnum;
+    if root.flag(&format!("sys/dev/block/{major}:{minor}/dm/suspended")).is(true) {
+        return Some(format!("{} is suspended (dmsetup resume)", range.node));
+    }
     let disks = stack::with_members(root, &facts.device);
     let suspended = disks.iter().find(|d| root.flag(&d.attr("dm/suspended")).is(true));
     if let Some(d) = suspended {

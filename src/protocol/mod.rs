@@ -15,6 +15,7 @@ mod naming;
 pub(crate) mod others_io;
 pub mod plan;
 pub mod recovery;
+mod recovery_volume;
 pub mod result;
 pub mod samples;
 mod session;

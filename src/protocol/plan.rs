@@ -106,7 +106,7 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
         fast_ratio: policy.fast_ratio,
         max_bytes: request.max_bytes,
         max_time: Nanos::from_secs(request.max_seconds),
-        not_tried: not_tried(facts),
+        not_tried: not_tried(facts, proof),
         first_trial: 0,
         screened: SCREENED,
     };
@@ -122,13 +122,16 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
 }
 
 /// Methods that the run leaves out, and why.
-fn not_tried(facts: &Facts) -> Vec<(Method, String)> {
+fn not_tried(facts: &Facts, proof: &Proof) -> Vec<(Method, String)> {
     let mut out = Vec::new();
     match facts.queue.unmap.get() {
         None => out.push((
             Method::WriteZeroes,
             "not tried: this kernel has no FALLOC_FL_WRITE_ZEROES (before 6.17)".to_owned(),
         )),
+        _ if proof.volume.as_ref().is_some_and(|v| v.gated) => {
+            out.push((Method::WriteZeroes, "gated by the limit of the logical volume".to_owned()))
+        }
         Some(0) => out.push((Method::WriteZeroes, "gated".to_owned())),
         Some(_) => {}
     }
@@ -200,6 +203,7 @@ pub(crate) fn header(root: &Root, facts: &Facts, proof: &Proof, prepared: &Prepa
         span: prepared.layout.span,
         piece: PIECE,
         thin: proof.thin,
+        volume: proof.volume.as_ref().map(|v| v.uuid.clone()),
     }
 }
 

@@ -18,7 +18,7 @@ use crate::machine::port::{Act, Port, Question, TunablePath};
 use crate::measure::journal::{self, Header, Journal, Read};
 use crate::measure::recover::{differences, put_back, Report, Rules};
 use crate::measure::scratch::{self, temporary, Asked, Proof};
-use crate::protocol::Machine;
+use crate::protocol::{recovery_volume, Machine};
 use crate::store::intents::{Intent, Phase};
 use crate::units::{human_bytes, SECTOR};
 
@@ -93,8 +93,10 @@ fn held(
                 word: word.as_ref(),
                 journal: &journal,
             };
+            // What is told of a device is told of the disk, also where the test wrote through a volume of it.
+            let disk = |device| recovery_volume::disk(machine.root, &journal.header, devices, device);
             match at.medium(devices).map_err(kept)? {
-                Medium::AsBefore(device) => (device, "the content was as before".to_owned()),
+                Medium::AsBefore(device) => (disk(device), "the content was as before".to_owned()),
                 Medium::Written(device) => {
                     if let Some(word) = &word {
                         let restoring = Intent { phase: Phase::Restoring, ..word.clone() };
@@ -108,13 +110,16 @@ fn held(
                         0 => "the content was as before".to_owned(),
                         bytes => format!("{bytes} bytes put back and read back"),
                     };
-                    (device, said)
+                    (disk(device), said)
                 }
             }
         }
     };
-    let tunables = word.as_ref().map_or(Ok(()), |w| off_trial(machine, &device, w));
-    end(machine, name, word.as_ref(), Some(&device), conclude)?;
+    let tunables = match (&word, &device) {
+        (Some(word), Some(device)) => off_trial(machine, device, word),
+        _ => Ok(()),
+    };
+    end(machine, name, word.as_ref(), device.as_ref(), conclude)?;
     // Last: the content is back whether or not a tunable is.
     tunables.map(|()| said)
 }
@@ -194,7 +199,9 @@ impl Work<'_> {
 
     /// Finds the medium; the error says in words why it is not touched.
     fn medium(&mut self, devices: &[Device]) -> std::result::Result<Medium, String> {
-        let (_, end) = self.header().on_device();
+        let header = self.header();
+        let end = header.place(header.span.0.saturating_add(header.span.1));
+        let devices = &recovery_volume::among(self.root, header, devices)?;
         let large =
             |d: &&Device| self.root.number(&d.attr("size")).get().is_some_and(|n| n.saturating_mul(SECTOR) >= end);
         let candidates: Vec<Device> = devices.iter().filter(large).cloned().collect();
@@ -221,11 +228,11 @@ impl Work<'_> {
         let named: Vec<&Device> = candidates.iter().filter(|d| self.is_named(d)).collect();
         let absent = "the medium of this journal is not present: no device bears the witness of its test".to_owned();
         let [device] = named[..] else { return Err(absent) };
-        let (run, offset) = (self.journal.header.run, self.journal.header.node_offset);
+        let (header, run, offset) = (&self.journal.header, self.journal.header.run, self.journal.header.node_offset);
         let (port, mut ours) = (&mut *self.port, false);
         let mut read = |at: u64, length: u64| {
             let length = u32::try_from(length).ok()?;
-            let bytes = port.ask(device, Question::Blocks(offset + at, length)).ok()?;
+            let bytes = port.ask(device, Question::Blocks(header.place(at), length)).ok()?;
             let place = |i: usize| offset + at + (i * UNIT) as u64;
             ours |= bytes.chunks(UNIT).enumerate().any(|(i, unit)| pattern::is_ours(unit, run.seed(), place(i)));
             Some(bytes)
@@ -256,7 +263,7 @@ impl Work<'_> {
         header.witnesses().into_iter().any(|at| {
             let place = header.node_offset + at;
             let length = u32::try_from(block).unwrap_or(u32::MAX);
-            let bytes = self.port.ask(device, Question::Blocks(place, length)).unwrap_or_default();
+            let bytes = self.port.ask(device, Question::Blocks(header.place(at), length)).unwrap_or_default();
             let units = || bytes.chunks(UNIT).enumerate();
             // Of a block that was torn a part is as good as the whole: nobody else writes such a thing.
             !bytes.is_empty()
@@ -278,6 +285,10 @@ impl Work<'_> {
     /// has none, by number and size.
     fn is_named(&self, device: &Device) -> bool {
         let header = self.header();
+        // Of the volumes only the journal's own is among those that are asked.
+        if header.volume.is_some() {
+            return true;
+        }
         match &header.identity {
             Some(id) => crate::facts::device::identity(self.root, device).is_some_and(|i| i.as_str() == id),
             None => {

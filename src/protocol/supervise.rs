@@ -167,8 +167,7 @@ impl<'a> Attendant<'a> {
             return Some("the partitions of the disk changed during the test".to_owned());
         }
         let mut asked = Asked { root: self.root, hold, opened };
-        let (device, range) = (&self.facts.device, &self.proof.range);
-        let alone = scratch::look_again(&mut asked, device, range, self.proof.private);
+        let alone = scratch::look_again(&mut asked, &self.facts.device, self.proof);
         match alone.and_then(|()| surroundings::unlimited(self.root, self.facts)) {
             Ok(()) => None,
             Err(Error::NotSafe { why, .. }) => Some(why),
@@ -340,6 +339,7 @@ mod tests {
             is_zero: false,
             private: false,
             opened: opened(MIB),
+            volume: None,
         };
         port.threshold_at = threshold_at;
         let (interrupt, mut listener) = (Interrupt::default(), |_: &str| {});

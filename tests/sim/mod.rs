@@ -217,6 +217,7 @@ impl Stand {
             is_zero: false,
             private: false,
             opened,
+            volume: None,
         };
         let [journal, intents, boot] = [(); 3].map(|()| Rc::default());
         let (others, as_disk) = (Vec::new(), Some(disk::NAME.to_owned()));

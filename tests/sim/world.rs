@@ -4,9 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
-use zerocap::device::Device;
+use zerocap::device::{Device, Devnum};
 use zerocap::error::{Error, Result};
+use zerocap::fact::Fact;
 use zerocap::machine::block::blkid::Signature;
+use zerocap::machine::block::dm_status::Table;
 use zerocap::machine::block::hold::{Hold, Opened};
 use zerocap::machine::block::openers::{Nodes, Opener};
 use zerocap::machine::fs::durable::{Durable, SimulatedDurable};
@@ -214,6 +216,9 @@ impl Hold for Holds {
     }
     fn let_udev_in(&mut self) -> Result<Option<Opened>> {
         Ok(self.locked.map(|i| self.disks[i].2))
+    }
+    fn table(&self, _: Devnum) -> Fact<Table> {
+        Fact::ABSENT
     }
     fn changed(&mut self, _: &Device) -> Result<()> {
         Ok(())

@@ -4,9 +4,11 @@
 //!
 //! Writes nothing to a medium.
 
-use crate::device::Device;
+use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
+use crate::fact::Fact;
 use crate::machine::block::blkid::{self, Signature};
+use crate::machine::block::dm_status::{self, Table};
 pub use crate::machine::block::locked_disk::Opened;
 use crate::machine::block::locked_disk::{self, LockedDisk};
 use crate::machine::block::openers::{self, Nodes, Opener};
@@ -45,6 +47,8 @@ pub trait Hold {
     /// Gives the lock up for long enough that udev handles what it waits with, and takes it again; gives what the disk says
     /// then. `Ok(None)`: another process has it now.
     fn let_udev_in(&mut self) -> Result<Option<Opened>>;
+    /// The table of a device-mapper device.
+    fn table(&self, devnum: Devnum) -> Fact<Table>;
     /// Has udev look at a device again.
     fn changed(&mut self, device: &Device) -> Result<()>;
 }
@@ -144,6 +148,10 @@ impl Hold for LiveHold {
             std::thread::sleep(Duration::from_millis(50));
         }
         self.lock(&node)
+    }
+
+    fn table(&self, devnum: Devnum) -> Fact<Table> {
+        dm_status::table(devnum)
     }
 
     fn changed(&mut self, device: &Device) -> Result<()> {

@@ -3,7 +3,9 @@
 
 use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
+use crate::fact::Fact;
 use crate::machine::block::blkid::Signature;
+use crate::machine::block::dm_status::Table;
 use crate::machine::block::hold::{Hold, Opened};
 use crate::machine::block::openers::{Nodes, Opener};
 use crate::machine::fs::root::Root;
@@ -119,13 +121,16 @@ pub struct SimulatedHold {
     pub signature: Signature,
     /// Who has it open; `None`: that cannot be told.
     pub openers: Option<Vec<Opener>>,
+    /// The device-mapper devices that there are, and their tables.
+    pub tables: Vec<(Devnum, Table)>,
 }
 
 impl SimulatedHold {
     /// A disk that nobody else uses.
     pub fn new(disk: Shared, opened: Opened) -> SimulatedHold {
         let (locked_elsewhere, claimed, signature, openers) = (false, false, Signature::Nothing, Some(Vec::new()));
-        SimulatedHold { disk, opened, locked_elsewhere, claimed, signature, openers }
+        let tables = Vec::new();
+        SimulatedHold { disk, opened, locked_elsewhere, claimed, signature, openers, tables }
     }
 }
 
@@ -190,6 +195,11 @@ impl Hold for SimulatedHold {
 
     fn let_udev_in(&mut self) -> Result<Option<Opened>> {
         self.lock(NAME)
+    }
+
+    fn table(&self, devnum: Devnum) -> Fact<Table> {
+        let found = self.tables.iter().find(|(number, _)| *number == devnum);
+        found.map_or(Fact::ABSENT, |(_, table)| Fact::Known(table.clone()))
     }
 
     fn changed(&mut self, _: &Device) -> Result<()> {

@@ -63,6 +63,9 @@ pub(super) fn same_device(checks: &mut Checks, root: &Root, device: &Device, dis
     }
 }
 
+/// blkid's word for a physical volume.
+const LVM: &str = "LVM2_member";
+
 /// What a signature of this type is, for a sentence: "an ext4 file system".
 fn holds(kind: &str) -> String {
     match kind {
@@ -72,7 +75,7 @@ fn holds(kind: &str) -> String {
             format!("a {kind} file system")
         }
         "swap" => "swap space".to_owned(),
-        "LVM2_member" => "a physical volume of LVM".to_owned(),
+        LVM => "a physical volume of LVM".to_owned(),
         "linux_raid_member" => "a member of an md RAID".to_owned(),
         "crypto_LUKS" => "an encrypted volume (LUKS)".to_owned(),
         "zfs_member" => "a member of a ZFS pool".to_owned(),
@@ -82,7 +85,7 @@ fn holds(kind: &str) -> String {
 }
 
 /// That nothing in the kernel stands on a disk or partition; `list` is its directory of holders.
-fn not_held(checks: &mut Checks, root: &Root, list: &str, what: &str) -> Result<()> {
+pub(super) fn not_held(checks: &mut Checks, root: &Root, list: &str, what: &str) -> Result<()> {
     let holders = checks.known(root.list(list), &format!("what holds {what} ({})", root.shown(list).display()))?;
     checks.require(holders.is_empty(), &format!("no holders of {what}"), || {
         format!("{what} is held by {}", holders.join(", "))
@@ -100,8 +103,16 @@ pub(super) fn whole_disk(checks: &mut Checks, on: &Asked<'_>, device: &Device) -
     if let Some(devnum) = device.devnum {
         not_mounted(checks, on.root, &devnum.to_string(), "the whole disk")?;
     }
+    whole_disk_signature(checks, on, device, false)
+}
+
+/// That nothing lies on the whole disk but a partition table, or, where a logical volume is asked about, LVM itself.
+pub(super) fn whole_disk_signature(checks: &mut Checks, on: &Asked<'_>, device: &Device, lvm: bool) -> Result<()> {
     match on.hold.signature(&device.node(), None)? {
         Signature::Nothing => checks.lines.push("no signature on the whole disk (blkid -p)".to_owned()),
+        Signature::Content(what) if lvm && what == LVM => {
+            checks.lines.push("the whole disk is a physical volume of LVM (blkid -p)".to_owned())
+        }
         Signature::Table(kind) => {
             checks.lines.push(format!("only a partition table ({kind}) on the whole disk (blkid -p)"))
         }
@@ -202,13 +213,18 @@ pub(super) fn unused(checks: &mut Checks, on: &Asked<'_>, device: &Device, p: &P
     if let Some(devnum) = p.devnum {
         not_mounted(checks, on.root, &devnum.to_string(), &p.name)?;
     }
-    match on.hold.signature(&p.node(), None)? {
+    unsigned(checks, on, (&p.node(), &p.name), "partition")
+}
+
+/// That nothing lies on a node; `what` it is, for who has to name another.
+pub(super) fn unsigned(checks: &mut Checks, on: &Asked<'_>, (node, name): (&str, &str), what: &str) -> Result<()> {
+    match on.hold.signature(node, None)? {
         Signature::Nothing => {
-            checks.lines.push(format!("no signature on {} (blkid -p)", p.name));
+            checks.lines.push(format!("no signature on {name} (blkid -p)"));
             Ok(())
         }
-        Signature::Table(what) | Signature::Content(what) => {
-            checks.refuse(format!("{} holds {}; name a partition that holds nothing", p.name, holds(&what)))
+        Signature::Table(found) | Signature::Content(found) => {
+            checks.refuse(format!("{name} holds {}; name a {what} that holds nothing", holds(&found)))
         }
     }
 }

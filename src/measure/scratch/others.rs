@@ -3,7 +3,7 @@
 //! makes no range and writes nothing.
 
 use super::checks::{holds_no_mount, Checks};
-use super::Asked;
+use super::{Asked, Proof};
 use crate::device::display::escape_str;
 use crate::device::{Device, Devnum};
 use crate::error::Result;
@@ -12,7 +12,6 @@ use crate::machine::block::hold::Hold;
 use crate::machine::block::openers::{How, Nodes, Opener};
 use crate::machine::block::{exports, loops};
 use crate::machine::fs::root::Root;
-use crate::machine::port::ScratchRange;
 
 /// The bytes of the whole disk that are asked about, and the partitions that reach them.
 struct Bytes<'a> {
@@ -118,9 +117,13 @@ fn no_export(checks: &mut Checks, root: &Root, hold: &dyn Hold, bytes: &Bytes<'_
 
 /// The same as at the beginning, looked at again while the test runs: the partitions of the disk, who holds or has mounted
 /// what reaches the range, and whoever else could write there.
-pub fn look_again(on: &mut Asked<'_>, device: &Device, range: &ScratchRange, private: bool) -> Result<()> {
+pub fn look_again(on: &mut Asked<'_>, device: &Device, proof: &Proof) -> Result<()> {
+    let (range, private) = (&proof.range, proof.private);
     let mut checks = Checks { device: device.node(), lines: Vec::new() };
     let partitions = super::checks::partitions(&checks, on.root, device)?;
+    if let Some(volume) = &proof.volume {
+        return super::volume::look_again(on, device, &partitions, volume, range);
+    }
     let bytes = (range.node_offset + range.start, range.length);
     let reach: Vec<&Partition> = Bytes::new(device, &partitions, bytes).partitions;
     holds_no_mount(&mut checks, on.root, device, &reach)?;

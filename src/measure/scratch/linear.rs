@@ -1,0 +1,230 @@
+//! Where the bytes of a device-mapper device lie on a disk below it, as far as its tables are linear; and that no other
+//! table leads to the same bytes. Reads tables and sysfs; what cannot be followed is an error in words.
+
+use super::checks::overlap;
+use crate::device::{Device, Devnum, Kind};
+use crate::fact::Fact;
+use crate::machine::block::devices::{self, Partition};
+use crate::machine::block::dm_status::{Table, Target};
+use crate::machine::block::hold::Hold;
+use crate::machine::block::stack::DEEPEST;
+use crate::machine::fs::root::Root;
+use crate::units::SECTOR;
+
+/// A part of a device that lies in one piece on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Its first byte on the device.
+    pub(super) at: u64,
+    /// Its first byte on the disk.
+    pub(super) on_disk: u64,
+    /// Its length in bytes.
+    pub(super) length: u64,
+}
+
+/// The disk that maps are followed to, and who is asked.
+pub(super) struct Ground<'a> {
+    pub(super) root: &'a Root,
+    pub(super) hold: &'a dyn Hold,
+    pub(super) disk: &'a Device,
+    pub(super) partitions: &'a [Partition],
+}
+
+/// The tables that were followed, that of the device itself first.
+pub type Tables = Vec<(Devnum, Table)>;
+
+/// A whole device by its number.
+pub(super) fn by_number(root: &Root, devnum: Devnum) -> Option<Device> {
+    let name = root.link_name(&format!("sys/dev/block/{devnum}")).known()?.clone();
+    devices::target(root, &name).filter(|t| t.partition.is_none()).map(|t| t.device)
+}
+
+/// Where a linear target leads: "8:3 2048".
+fn leads_to(target: &Target) -> Option<(Devnum, u64)> {
+    let mut words = target.text.split_whitespace();
+    let (number, sectors) = (words.next()?.parse().ok()?, words.next()?.parse::<u64>().ok()?);
+    words.next().is_none().then_some((number, sectors.checked_mul(SECTOR)?))
+}
+
+/// What a target takes of one device below, as first byte and length; `None` where that cannot be told.
+fn takes(target: &Target, of: Devnum) -> Option<Vec<(u64, u64)>> {
+    let only = |found: Vec<(Devnum, u64)>, length: u64| {
+        found.into_iter().filter(|(number, _)| *number == of).map(|(_, offset)| (offset, length)).collect()
+    };
+    match target.kind.as_str() {
+        "linear" => Some(only(vec![leads_to(target)?], target.length)),
+        // "2 128 8:3 0 8:19 0": how many, the length of a chunk, then a device and an offset for each.
+        "striped" => {
+            let words: Vec<&str> = target.text.split_whitespace().collect();
+            let number = words.first()?.parse::<u64>().ok().filter(|n| *n > 0)?;
+            let stripes: Option<Vec<(Devnum, u64)>> = words.get(2..)?.chunks(2).map(|pair| {
+                let sectors: u64 = pair.get(1)?.parse().ok()?;
+                Some((pair[0].parse().ok()?, sectors.checked_mul(SECTOR)?))
+            }).collect();
+            let stripes = stripes.filter(|s| s.len() as u64 == number)?;
+            Some(only(stripes, target.length.div_ceil(number)))
+        }
+        "error" | "zero" => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+impl Ground<'_> {
+    fn table(&self, devnum: Devnum, name: &str) -> Result<Table, String> {
+        match self.hold.table(devnum) {
+            Fact::Known(table) => Ok(table),
+            Fact::Unknown(why) => Err(format!("the table of {name} is not known ({why})")),
+        }
+    }
+
+    /// Where all of a device lies on the disk, adjoining parts in one, and the tables that say so.
+    pub(super) fn parts(&self, top: &Device) -> Result<(Vec<Part>, Tables), String> {
+        let mut tables = Tables::new();
+        let devnum = top.devnum.ok_or_else(|| format!("{} has no device number", top.name))?;
+        let length = self.table(devnum, &top.name)?.targets.iter().map(|t| t.length).sum();
+        let mut parts: Vec<Part> = Vec::new();
+        for next in self.follow(top, (0, length), 0, &mut tables)? {
+            match parts.last_mut() {
+                Some(p) if (p.at + p.length, p.on_disk + p.length) == (next.at, next.on_disk) => p.length += next.length,
+                _ => parts.push(next),
+            }
+        }
+        Ok((parts, tables))
+    }
+
+    fn follow(
+        &self,
+        device: &Device,
+        (from, length): (u64, u64),
+        depth: usize,
+        tables: &mut Tables,
+    ) -> Result<Vec<Part>, String> {
+        let name = &device.name;
+        let Some(devnum) = device.devnum.filter(|_| depth < DEEPEST) else {
+            return Err(format!("{name} has no device number, or stands on too many others"));
+        };
+        let table = self.table(devnum, name)?;
+        if table.suspended {
+            return Err(format!("{name} is suspended; let it go on (dmsetup resume {name})"));
+        }
+        if table.another_waits {
+            return Err(format!("another table of {name} waits to take the place of its own: somebody is changing it"));
+        }
+        if !tables.iter().any(|(known, _)| *known == devnum) {
+            tables.push((devnum, table.clone()));
+        }
+        let (mut parts, mut at, end) = (Vec::new(), from, from.saturating_add(length));
+        for target in table.targets.iter().filter(|t| overlap_of((t.start, t.length), (from, length))) {
+            if target.kind != "linear" {
+                return Err(format!("{name} is no linear map: a part of it is {}", escaped(&target.kind)));
+            }
+            let Some((below, offset)) = leads_to(target).filter(|_| target.start <= at) else {
+                return Err(format!("the table of {name} makes no sense"));
+            };
+            let to = end.min(target.start + target.length);
+            let place = offset.checked_add(at - target.start).ok_or("a table leads beyond 64 bits")?;
+            parts.extend(self.below(name, below, (place, to - at), depth, tables)?.into_iter().map(|p| Part {
+                at: at + (p.at - place),
+                ..p
+            }));
+            at = to;
+        }
+        if at != end {
+            return Err(format!("the table of {name} has a hole"));
+        }
+        Ok(parts)
+    }
+
+    /// Where a span of what lies below `name` lies on the disk.
+    fn below(
+        &self,
+        name: &str,
+        number: Devnum,
+        (at, length): (u64, u64),
+        depth: usize,
+        tables: &mut Tables,
+    ) -> Result<Vec<Part>, String> {
+        if self.disk.devnum == Some(number) {
+            return Ok(vec![Part { at, on_disk: at, length }]);
+        }
+        if let Some(p) = self.partitions.iter().find(|p| p.devnum == Some(number)) {
+            let inside = at.checked_add(length).is_some_and(|end| end <= p.length);
+            return match p.start.checked_add(at).filter(|_| inside) {
+                Some(on_disk) => Ok(vec![Part { at, on_disk, length }]),
+                None => Err(format!("{name} ends behind {}", p.name)),
+            };
+        }
+        match by_number(self.root, number).filter(|d| d.kind == Kind::Dm) {
+            Some(below) => self.follow(&below, (at, length), depth + 1, tables),
+            None => {
+                let other = self.root.link_name(&format!("sys/dev/block/{number}"));
+                let other = other.known().map_or_else(|| number.to_string(), |name| escaped(name));
+                Err(format!("{name} lies, at least in part, on {other}, and not on this device alone"))
+            }
+        }
+    }
+
+    /// That of all that stands on the disk no table but the `own` ones leads to these bytes of it.
+    pub(super) fn nobody_else(&self, own: &Tables, bytes: (u64, u64)) -> Result<(), String> {
+        let disk = self.disk;
+        let base = disk.devnum.ok_or_else(|| format!("{} has no device number", disk.name))?;
+        self.above((&disk.attr("holders"), base, &disk.name), own, bytes, 0)?;
+        for p in self.partitions.iter().filter(|p| overlap(p, bytes.0, bytes.1)) {
+            let base = p.devnum.ok_or_else(|| format!("{} has no device number", p.name))?;
+            let from = bytes.0.max(p.start);
+            let inside = (from - p.start, (bytes.0 + bytes.1).min(p.start + p.length) - from);
+            self.above((&disk.attr(&format!("{}/holders", p.name)), base, &p.name), own, inside, 0)?;
+        }
+        Ok(())
+    }
+
+    fn above(
+        &self,
+        (list, base, name): (&str, Devnum, &str),
+        own: &Tables,
+        bytes: (u64, u64),
+        depth: usize,
+    ) -> Result<(), String> {
+        let holders = match self.root.list(list) {
+            Fact::Known(holders) if depth < DEEPEST => holders,
+            Fact::Known(_) => return Err(format!("too many devices stand on {name}")),
+            Fact::Unknown(why) => return Err(format!("what holds {name} is not known ({why})")),
+        };
+        for holder in holders.iter().map(|h| devices::device(self.root, h)) {
+            let Some(number) = holder.devnum.filter(|_| holder.kind == Kind::Dm) else {
+                return Err(format!("{name} is held by {}, whose map cannot be followed", holder.name));
+            };
+            for target in self.table(number, &holder.name)?.targets {
+                let Some(spans) = takes(&target, base) else {
+                    return Err(format!(
+                        "{} holds {name} by a map of the type {}, which cannot be followed",
+                        holder.name,
+                        escaped(&target.kind)
+                    ));
+                };
+                for (offset, length) in spans.into_iter().filter(|span| overlap_of(*span, bytes)) {
+                    let ours = own.iter().position(|(known, _)| *known == number);
+                    let Some(ours) = ours.filter(|_| target.kind == "linear") else {
+                        return Err(format!("{} maps bytes of the range too", holder.name));
+                    };
+                    // What stands on the device itself the caller asks: nothing may.
+                    if ours > 0 {
+                        let from = bytes.0.max(offset);
+                        let to = (bytes.0 + bytes.1).min(offset + length);
+                        let up = (target.start + (from - offset), to - from);
+                        self.above((&holder.attr("holders"), number, &holder.name), own, up, depth + 1)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn overlap_of((a, n): (u64, u64), (b, m): (u64, u64)) -> bool {
+    a < b.saturating_add(m) && b < a.saturating_add(n)
+}
+
+fn escaped(text: &str) -> String {
+    crate::device::display::escape_str(text)
+}

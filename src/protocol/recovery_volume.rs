@@ -1,0 +1,37 @@
+//! What recovery does otherwise where the test wrote through a logical volume: the content is looked for in the volume,
+//! wherever that lies by now, and what is said of the device is said of the disk. Reads sysfs only.
+
+use crate::device::Device;
+use crate::machine::fs::root::Root;
+use crate::measure::journal::Header;
+
+/// The devices among which the medium of a journal is looked for: all, or the one volume that it names. The error says in
+/// words why that one cannot be asked.
+pub(super) fn among(root: &Root, header: &Header, devices: &[Device]) -> Result<Vec<Device>, String> {
+    let Some(uuid) = &header.volume else { return Ok(devices.to_vec()) };
+    let is_it = |d: &&Device| root.text(&d.attr("dm/uuid")).is(uuid.clone());
+    let Some(volume) = devices.iter().find(is_it) else {
+        return Err(format!(
+            "the logical volume of this journal is not active (device mapper would call it {uuid}); activate it (lvchange \
+             -ay VG/LV) and run `zerocap recover` again"
+        ));
+    };
+    if !root.flag(&volume.attr("dm/suspended")).is(false) {
+        let node = volume.node();
+        return Err(format!("{node} is suspended; let it go on (dmsetup resume {}) and try again", volume.name));
+    }
+    Ok(vec![volume.clone()])
+}
+
+/// The disk that the test was about, where the medium is a volume of it: `None` where it is not here.
+pub(super) fn disk(root: &Root, header: &Header, devices: &[Device], medium: Device) -> Option<Device> {
+    if header.volume.is_none() {
+        return Some(medium);
+    }
+    let identity = |d: &Device| crate::facts::device::identity(root, d).map(|i| i.as_str().to_owned());
+    let named = |d: &&Device| match &header.identity {
+        Some(_) => identity(d) == header.identity,
+        None => d.name == header.device,
+    };
+    devices.iter().find(named).cloned()
+}
