@@ -61,19 +61,56 @@ pub fn human_rate(n: u64) -> String {
     format!("{}/s", human_bytes(n))
 }
 
-/// Reads a size: digits and an optional suffix `KiB`, `MiB`, `GiB`, `TiB`; `None` for anything else or an overflow.
+/// What [`parse_size`] reads, for messages.
+pub const SIZE_FORMS: &str =
+    "a number of bytes, or with K, M, G, T or KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB \
+    (powers of 1000), as 100G, 1.5TiB, 100GB";
+
+/// Reads a size as people type it, in any case of letters: a number, a fraction of a unit too, and a unit. As with dd(1) and
+/// truncate(1), `100G` and `100GiB` are powers of 1024 and `100GB` is one of 1000. What is less than a byte is left out.
+/// `None` for anything else or an overflow.
 pub fn parse_size(s: &str) -> Option<u64> {
-    let digits = s.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, suffix) = s.split_at(digits);
-    let scale = match suffix {
-        "" => 1,
-        "KiB" => KIB,
-        "MiB" => MIB,
-        "GiB" => GIB,
-        "TiB" => 1 << 40,
+    let end = s.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+    let (number, suffix) = s.split_at(end);
+    let (whole, fraction) = number.split_once('.').map_or((number, None), |(whole, f)| (whole, Some(f)));
+    // A space as in what is printed: `52 MiB`.
+    let suffix = suffix.strip_prefix(' ').filter(|rest| !rest.is_empty()).unwrap_or(suffix).to_ascii_lowercase();
+    let (unit, base) = match suffix.strip_suffix("ib") {
+        Some(unit) => (unit, 1024),
+        None => suffix.strip_suffix('b').map_or((suffix.as_str(), 1024), |unit| (unit, 1000)),
+    };
+    let power = match unit {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
         _ => return None,
     };
-    number.parse::<u64>().ok()?.checked_mul(scale)
+    // There is no half of a byte, and no `iB` without a letter.
+    if power == 0 && (fraction.is_some() || suffix == "ib") {
+        return None;
+    }
+    let scale = u64::pow(base, power);
+    let part = match fraction {
+        None => 0,
+        Some(digits) => {
+            // Twelve decimals tell each byte of a tebibyte.
+            let tens = 10u128.checked_pow(u32::try_from(digits.len()).ok().filter(|n| (1..=12).contains(n))?)?;
+            u64::try_from(digits.parse::<u128>().ok()? * u128::from(scale) / tens).ok()?
+        }
+    };
+    whole.parse::<u64>().ok()?.checked_mul(scale)?.checked_add(part)
+}
+
+/// What is known of an interval, in words: `2.50 to 6.00`, `at least 2.50`, `at most 6.00`; `None` where neither end is known.
+pub fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
+    match (low, high) {
+        (Some(low), Some(high)) => Some(format!("{low:.2} to {high:.2}")),
+        (Some(low), None) => Some(format!("at least {low:.2}")),
+        (None, Some(high)) => Some(format!("at most {high:.2}")),
+        (None, None) => None,
+    }
 }
 
 /// A text whose numbers are padded, so that `nvme2n1` sorts before `nvme10n1`.
@@ -126,11 +163,37 @@ mod tests {
 
     #[test]
     fn sizes_read_and_shown() {
-        assert_eq!(parse_size("64MiB"), Some(64 * MIB));
-        assert_eq!(parse_size("4096"), Some(4096));
-        for bad in ["", "MiB", "-1", "1 MiB", "1mib", "1.5GiB", "99999999999999999999", "17000000TiB", "0x10"] {
+        for (text, bytes) in [
+            ("64MiB", 64 * MIB),
+            ("4096", 4096),
+            ("4096B", 4096),
+            ("100G", 100 * GIB),
+            ("100g", 100 * GIB),
+            ("100GB", 100_000_000_000),
+            ("512k", 512 * KIB),
+            ("512kB", 512_000),
+            ("1.5TiB", 3 << 39),
+            ("0.5gib", GIB / 2),
+            ("1.50G", 3 * GIB / 2),
+            ("52 MiB", 52 * MIB),
+            ("1.1k", 1126),
+            ("2.5 GB", 2_500_000_000),
+            ("0", 0),
+        ] {
+            assert_eq!(parse_size(text), Some(bytes), "{text}");
+        }
+        let bad = [
+            "", "MiB", "-1", "+1", "1  MiB", "1 ", "1.5", "1.5B", "1iB", "1.G", ".5G", "1..5G", "1.5.5G", "1e9", "1PB",
+        ];
+        for bad in
+            bad.into_iter().chain(["99999999999999999999", "17000000TiB", "0x10", "1MiBs", "1,5G", "1.0000000000001T"])
+        {
             assert_eq!(parse_size(bad), None, "{bad}");
         }
+        assert_eq!(interval(Some(2.5), Some(6.0)).as_deref(), Some("2.50 to 6.00"));
+        assert_eq!(interval(Some(2.5), None).as_deref(), Some("at least 2.50"));
+        assert_eq!(interval(None, Some(6.0)).as_deref(), Some("at most 6.00"));
+        assert_eq!(interval(None, None), None);
         assert_eq!(human_bytes(0), "0 B");
         assert_eq!(human_bytes(512 * KIB), "512 KiB");
         assert_eq!(human_bytes(6_263_000_000), "5.8 GiB");

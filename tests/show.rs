@@ -90,6 +90,62 @@ fn bytes_are_numbers_and_colour_is_for_terminals() {
     }
 }
 
+/// What the program prints on a terminal of 80 columns, without colours; `None` without script(1).
+fn on_terminal(arguments: &str) -> Option<String> {
+    let line = format!("stty cols 80; '{}' {arguments}", env!("CARGO_BIN_EXE_zerocap"));
+    let script = Command::new("script").args(["-qec", &line, "/dev/null"]).env("NO_COLOR", "1").output().ok()?;
+    assert!(script.status.success(), "{arguments}");
+    Some(String::from_utf8(script.stdout).unwrap().replace('\r', ""))
+}
+
+#[test]
+fn tables_fit_a_terminal_of_80_columns() {
+    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
+    let narrow = |what: &str, table: &str| {
+        let widest = table.lines().map(|l| l.chars().count()).max().unwrap_or(0);
+        assert!(widest <= 80, "{what}: {widest} columns\n{table}");
+    };
+    for machine in std::fs::read_dir(&machines).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()) {
+        let Some(table) = on_terminal(&format!("show --all --root '{}'", machine.display())) else {
+            not_run("script(1) is not installed");
+            return;
+        };
+        narrow(&machine.display().to_string(), &table);
+    }
+    let kept = machines.join("synthetic-kept");
+    let table = on_terminal(&format!("show --root '{}'", kept.display())).unwrap();
+    // Findings are counted; what a command was asked for by name it prints, however wide.
+    let row = table.lines().find(|l| l.starts_with("sdf ")).unwrap();
+    assert!(row.ends_with("fast      6 warnings +7"), "{table}");
+    assert!(!table.contains("METHOD") && !out(&["show"]).contains("6 warnings"));
+    let asked = on_terminal(&format!("show sdf -o DEVICE,FINDINGS --root '{}'", kept.display())).unwrap();
+    assert!(asked.contains("not-sustained,"), "{asked}");
+    // Of two firmwares of a model with long names.
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("fleet.jsonl");
+    // The machine has no machine-id, which is said.
+    let (_, line, _) = run(&["show", "sde", "--jsonl", "--fleet"]);
+    let model = "A MODEL WITH A NAME AS LONG AS FORTY LETTERS";
+    let mut document: serde_json::Value = serde_json::from_str(&line).unwrap();
+    document["device"]["model"] = model.into();
+    let lines: String = ["1.0", "FIRMWARE"]
+        .map(|f| {
+            document["device"]["firmware"] = f.into();
+            format!("{document}\n")
+        })
+        .concat();
+    std::fs::write(&file, lines).unwrap();
+    let table = on_terminal(&format!("fleet summarize '{}'", file.display())).unwrap();
+    narrow("fleet", &table);
+    assert!(
+        table.contains("A MODEL WITH A NAME") && table.contains("FIRMWARE  ") && table.contains("fast 1"),
+        "{table}"
+    );
+    let piped = Command::new(env!("CARGO_BIN_EXE_zerocap")).args(["fleet", "summarize"]).arg(&file).output().unwrap();
+    let piped = String::from_utf8(piped.stdout).unwrap();
+    assert!(piped.contains(model) && piped.contains("MACHINES"), "{piped}");
+}
+
 /// Reads OpenMetrics text strictly: metadata before samples, a family in one piece, no sample twice, the end mark last.
 /// Gives `name{labels}` -> value.
 fn parse(text: &str) -> BTreeMap<String, f64> {

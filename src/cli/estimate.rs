@@ -1,11 +1,12 @@
 //! `zerocap estimate`.
 
 use crate::cli::terminal::{print, remark};
+use crate::device::display::escape_str;
 use crate::error::{Error, Result};
 use crate::jobs::estimate::{self, Request};
 use crate::jobs::Roots;
 use crate::output::estimate as output;
-use crate::units::parse_size;
+use crate::units::{parse_size, SIZE_FORMS};
 use std::io::Write;
 use verdict_format::answers::json;
 
@@ -21,7 +22,7 @@ pub struct Estimate {
     /// A device (a partition stands for its disk), or a file, directory or mount point
     #[arg(value_name = "DEV|PATH")]
     target: String,
-    /// How much, in bytes (suffixes KiB, MiB, GiB, TiB)
+    /// How much, in bytes or with K, M, G, T (powers of 1024) or GB, TB
     #[arg(value_name = "BYTES")]
     bytes: String,
     /// The part of it that will hold data, 0 to 1: zero all of it first, or only the rest?
@@ -35,9 +36,8 @@ pub struct Estimate {
 impl Estimate {
     /// Runs the verb.
     pub fn run(&self, roots: &Roots) -> Result<u8> {
-        let bytes = parse_size(&self.bytes).ok_or_else(|| {
-            Error::Usage("BYTES: not a size; a number with KiB, MiB, GiB or TiB, like 100GiB".to_owned())
-        })?;
+        let bytes = parse_size(&self.bytes)
+            .ok_or_else(|| Error::Usage(format!("BYTES {}: not a size; give {SIZE_FORMS}", escape_str(&self.bytes))))?;
         if self.data_fraction.is_some_and(|f| !(0.0..=1.0).contains(&f)) {
             return Err(Error::Usage("--data-fraction: not between 0 and 1".to_owned()));
         }

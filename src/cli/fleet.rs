@@ -1,6 +1,6 @@
 //! `zerocap fleet`.
 
-use crate::cli::terminal::{complain, print, remark};
+use crate::cli::terminal::{columns, complain, print, remark};
 use crate::error::{exit, Result};
 use crate::jobs::fleet::{self, Least, FLEET};
 use crate::output;
@@ -66,7 +66,7 @@ impl Fleet {
                 let least = Least { devices: *devices, machines: *machines, ..FLEET };
                 out.write_all(fleet::entries(&done.tested, least).as_bytes())
             } else {
-                output::fleet::write(out, summary)
+                output::fleet::write(out, summary, columns())
             }
         })?;
         for bad in summary.bad_lines.iter().take(NAMED) {

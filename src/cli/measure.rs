@@ -2,11 +2,12 @@
 
 use crate::cli::progress::ProgressLine;
 use crate::cli::terminal::{glyphs, print};
+use crate::device::display::escape_str;
 use crate::error::{exit, Error, Result};
 use crate::jobs::measure::{self, Answer, Request};
 use crate::jobs::{measure_auto, measure_places, report, Roots};
 use crate::output::detail;
-use crate::units::parse_size;
+use crate::units::{parse_size, SIZE_FORMS};
 use std::io::Write;
 use std::path::PathBuf;
 use verdict_format::answers::json;
@@ -15,7 +16,7 @@ use verdict_format::answers::json;
 ///
 /// Writes to the scratch range only, and puts its content back. WHERE is a partition of DEV (/dev/…), `label` (the GPT
 /// partition named zerocap-scratch), `gap` (space between partitions that reads zero), `auto` (the first of label and gap that
-/// is possible), or OFFSET+LENGTH in bytes (suffixes KiB, MiB, GiB, TiB). A directory of a file system on DEV: what zeroed space
+/// is possible), or OFFSET+LENGTH in bytes, or with K, M, G, T. A directory of a file system on DEV: what zeroed space
 /// in files gains for synchronous writes. Without --scratch nothing is tested: the places that are possible on DEV are listed,
 /// each with its command.
 #[derive(Debug, clap::Args)]
@@ -94,10 +95,12 @@ impl Measure {
         let usage = |what: String| Error::Usage(what);
         let size = |text: &Option<String>, option: &str| match text {
             None => Ok(None),
-            Some(text) => parse_size(text).map(Some).ok_or_else(|| usage(format!("{option}: not a size"))),
+            Some(text) => parse_size(text)
+                .map(Some)
+                .ok_or_else(|| usage(format!("{option} {}: not a size; give {SIZE_FORMS}", escape_str(text)))),
         };
         let sustained = size(&self.sustained, "--sustained")?;
-        let max_bytes = parse_size(&self.max_bytes).ok_or_else(|| usage("--max-bytes: not a size".to_owned()))?;
+        let max_bytes = size(&Some(self.max_bytes.clone()), "--max-bytes")?.unwrap_or_default();
         let request = Request {
             device: self.device.clone(),
             place: match &self.scratch {
@@ -135,7 +138,7 @@ impl Measure {
         if let Some(file) = &self.report {
             report::may_be_written(file)?;
         }
-        let mut line = ProgressLine::new(self.verbose);
+        let mut line = ProgressLine::new(self.verbose, &self.device);
         let answer = measure::run(roots, &request, &mut line);
         line.end();
         let answer = answer?;

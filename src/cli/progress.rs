@@ -1,9 +1,10 @@
 //! What `measure` says on standard error while it runs: a line a pair with `-v`; on a terminal one line that is written
 //! over; else nothing but remarks.
 
-use crate::cli::terminal::remark;
+use crate::cli::terminal::{error_columns, remark};
+use crate::device::display::escape_str;
 use crate::jobs::measure::{Listener, Pair, Progress};
-use crate::units::human_bytes;
+use crate::units::interval;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -21,18 +22,21 @@ enum Manner {
 #[derive(Debug)]
 pub(super) struct ProgressLine {
     manner: Manner,
+    /// The device, as it was typed and without its directory.
+    device: String,
     /// When the line was last written, if one stands there.
     shown: Option<Instant>,
 }
 
 impl ProgressLine {
-    pub(super) fn new(verbose: bool) -> ProgressLine {
+    pub(super) fn new(verbose: bool, device: &str) -> ProgressLine {
         let manner = match (verbose, std::io::stderr().is_terminal()) {
             (true, _) => Manner::Pairs,
             (false, true) => Manner::Line,
             (false, false) => Manner::Quiet,
         };
-        ProgressLine { manner, shown: None }
+        let device = escape_str(device.rsplit('/').next().unwrap_or(device));
+        ProgressLine { manner, device, shown: None }
     }
 
     /// Clears the line: what follows stands where it stood.
@@ -65,7 +69,10 @@ impl Listener for ProgressLine {
     fn progress(&mut self, progress: &Progress) {
         if self.manner == Manner::Line && self.shown.is_none_or(|at| at.elapsed() >= EVERY) {
             self.shown = Some(Instant::now());
-            let _ = write!(std::io::stderr(), "\r\x1b[K{}", progress_line(progress));
+            // A line that is wrapped cannot be written over.
+            let line = progress_line(&self.device, progress);
+            let fits: String = line.chars().take(error_columns().saturating_sub(1)).collect();
+            let _ = write!(std::io::stderr(), "\r\x1b[K{fits}");
         }
     }
 }
@@ -73,29 +80,27 @@ impl Listener for ProgressLine {
 fn pair_line(pair: &Pair) -> String {
     let ms = |n: crate::units::Nanos| n.0 as f64 / 1e6;
     format!(
-        "pair {}: write {:.2} ms, zero {:.2} ms, median ratio {:.2}, {}",
+        "pair {}: write {:.2} ms, zero {:.2} ms{}",
         pair.number,
         ms(pair.write),
         ms(pair.zero),
-        pair.median.unwrap_or(0.0),
-        interval(pair)
+        so_far(pair, ", median ratio ")
     )
 }
 
-fn interval(pair: &Pair) -> String {
-    let end = |e: Option<f64>| e.map_or_else(|| "?".to_owned(), |e| format!("{e:.2}"));
-    format!("between {} and {}", end(pair.low), end(pair.high))
+/// The median of the ratios and what is known of it.
+fn so_far(pair: &Pair, before: &str) -> String {
+    let known = interval(pair.low, pair.high).map_or_else(String::new, |i| format!(" ({i})"));
+    pair.median.map_or_else(String::new, |m| format!("{before}{m:.2}{known}"))
 }
 
-/// Below 80 columns whatever the numbers.
-fn progress_line(p: &Progress) -> String {
+/// The device, how much of what the test may use is used, the time that is left at most, and what is known so far.
+fn progress_line(device: &str, p: &Progress) -> String {
     let so_far = match &p.pair {
         None => "filling".to_owned(),
-        Some(pair) => {
-            format!("pair {}: {:.2} times as fast, {}", pair.number, pair.median.unwrap_or(0.0), interval(pair))
-        }
+        Some(pair) => format!("pair {}{}", pair.number, so_far(pair, ", ratio ")),
     };
-    format!("{}, at most {:.0} s more; {so_far}", human_bytes(p.bytes), p.at_most.as_secs_f64())
+    format!("{device}: {:.0} %, at most {:.0} s left; {so_far}", p.share * 100.0, p.at_most.as_secs_f64())
 }
 
 #[cfg(test)]
@@ -104,8 +109,8 @@ mod tests {
     use crate::units::Nanos;
 
     #[test]
-    fn lines_say_bytes_estimate_and_interval() {
-        let pair = Pair {
+    fn lines_say_the_device_the_share_the_time_left_and_what_is_known() {
+        let mut pair = Pair {
             number: 7,
             write: Nanos(12_000_000),
             zero: Nanos(3_000_000),
@@ -113,10 +118,13 @@ mod tests {
             low: Some(2.5),
             high: None,
         };
-        assert_eq!(pair_line(&pair), "pair 7: write 12.00 ms, zero 3.00 ms, median ratio 4.00, between 2.50 and ?");
-        let mut p = Progress { bytes: 1 << 20, at_most: Nanos::from_secs(58), ..Progress::default() };
-        assert_eq!(progress_line(&p), "1 MiB, at most 58 s more; filling");
+        assert_eq!(pair_line(&pair), "pair 7: write 12.00 ms, zero 3.00 ms, median ratio 4.00 (at least 2.50)");
+        let mut p = Progress { share: 0.034, at_most: Nanos::from_secs(58), ..Progress::default() };
+        assert_eq!(progress_line("sda", &p), "sda: 3 %, at most 58 s left; filling");
         p.pair = Some(pair);
-        assert_eq!(progress_line(&p), "1 MiB, at most 58 s more; pair 7: 4.00 times as fast, between 2.50 and ?");
+        assert_eq!(progress_line("sda", &p), "sda: 3 %, at most 58 s left; pair 7, ratio 4.00 (at least 2.50)");
+        (pair.low, pair.median) = (None, None);
+        p.pair = Some(pair);
+        assert_eq!(progress_line("sda", &p), "sda: 3 %, at most 58 s left; pair 7");
     }
 }

@@ -1,6 +1,6 @@
 //! `zerocap show`.
 
-use crate::cli::terminal::{complain, glyphs, print, remark};
+use crate::cli::terminal::{columns as columns_of_terminal, complain, glyphs, print, remark};
 use crate::error::{exit, Error, Result};
 use crate::jobs::report;
 use crate::jobs::show;
@@ -75,6 +75,7 @@ impl Show {
             no_headings: self.no_headings,
             bytes: self.bytes,
             colour: show::wants_colour(),
+            width: columns_of_terminal(),
         };
         let (devices, mut errors) = show::devices(roots, &self.devices, self.all)?;
         errors.retain(|e| !(self.missing_ok && matches!(e, Error::NoDevice { .. })));

@@ -1,7 +1,8 @@
 //! Standard output and standard error: results on the one, remarks and errors on the other.
 
 use crate::error::{Error, Result};
-use crate::jobs::show::shows_unicode;
+pub use crate::jobs::show::columns;
+use crate::jobs::show::{self, shows_unicode};
 use crate::output::small::Glyphs;
 use std::io::Write;
 
@@ -14,6 +15,11 @@ pub fn complain(e: &Error) {
 pub fn remark(text: &str) {
     // Standard error may be closed or full; then there is nobody to tell.
     let _ = writeln!(std::io::stderr(), "zerocap: {text}");
+}
+
+/// How wide a line on standard error may be.
+pub fn error_columns() -> usize {
+    show::error_columns().unwrap_or(80)
 }
 
 /// What bars are drawn with: blocks on a terminal that shows them, else plain characters.

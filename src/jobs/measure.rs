@@ -53,7 +53,7 @@ pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Res
         return answer;
     }
     // From here on a signal does not end the process: there may be a partition, then content, to put back.
-    let interrupt = Interrupt::watch().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
+    let interrupt = Interrupt::watch_and_answer().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
     let mut hold = LiveHold::default();
     let opened = protocol::begin(&mut hold, &mut intents, &device.node(), &name)?;
     let mut held = Held { hold: &mut hold, intents: &mut intents, interrupt: &interrupt };

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use verdict_format::fleet::{FleetLine, HwdbName};
 use verdict_format::Document;
 
-pub use crate::machine::environment::{shows_unicode, wants_colour};
+pub use crate::machine::environment::{columns, error_columns, shows_unicode, wants_colour};
 
 /// The documents, and the errors of devices that could not be looked at.
 pub type Shown = (Vec<Document>, Vec<Error>);

@@ -31,3 +31,21 @@ pub fn wants_colour() -> bool {
     let set = |name: &str| -> Option<OsString> { std::env::var_os(name).filter(|v| !v.is_empty()) };
     std::io::stdout().is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_some_and(|t| t != "dumb")
 }
+
+/// How many columns the terminal on standard output has; `None` where there is no terminal.
+pub fn columns() -> Option<usize> {
+    columns_of(std::io::stdout())
+}
+
+/// The same of standard error, where progress is shown.
+pub fn error_columns() -> Option<usize> {
+    columns_of(std::io::stderr())
+}
+
+/// A terminal that does not say its width counts as one of 80 columns.
+fn columns_of(stream: impl std::os::fd::AsFd + std::io::IsTerminal) -> Option<usize> {
+    stream.is_terminal().then(|| match rustix::termios::tcgetwinsize(&stream) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
+        _ => 80,
+    })
+}

@@ -1,6 +1,6 @@
 //! Whether somebody asked this process to end (SIGINT, SIGTERM, SIGHUP). A test must put content back before it does.
 //!
-//! The signals set a flag and nothing else; whoever acts looks at it between acts. Interrupted calls go on (SA_RESTART).
+//! The signals set a flag, and are answered where that is asked for; whoever acts looks at it between acts. Interrupted calls go on (SA_RESTART).
 
 use crate::machine::sys;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,16 @@ pub struct Interrupt {
 impl Interrupt {
     /// Has the signals set the flag.
     pub fn watch() -> std::io::Result<Interrupt> {
-        sys::note_signals()?;
+        Interrupt::noted(false)
+    }
+
+    /// The same, and the first signal is answered on standard error when it comes: an act may take minutes.
+    pub fn watch_and_answer() -> std::io::Result<Interrupt> {
+        Interrupt::noted(true)
+    }
+
+    fn noted(answered: bool) -> std::io::Result<Interrupt> {
+        sys::note_signals(answered)?;
         Ok(Interrupt { signals: true, ..Interrupt::default() })
     }
 

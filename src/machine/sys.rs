@@ -7,21 +7,41 @@ use rustix::io::{Errno, Result};
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode};
 use std::ffi::c_void;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// Whether SIGINT, SIGTERM or SIGHUP came since [`note_signals`].
 pub static SIGNALLED: AtomicBool = AtomicBool::new(false);
+/// How the first of them is answered on standard error, at once and whatever the process waits for: not, on a terminal, or in
+/// a file.
+static ANSWERED: AtomicU8 = AtomicU8::new(NOT);
+const NOT: u8 = 0;
+const TERMINAL: u8 = 1;
+const FILE: u8 = 2;
+
+/// Whoever pressed ^C sees that it was seen. On a terminal what stands in the line, `^C` and progress, goes first.
+const CLEAR: &str = "\r\x1b[K";
+const ANSWER: &str = concat!("\r\x1b[K", "zerocap: interrupted: the test ends, what it changed is put back ...\n");
 
 extern "C" fn note_signal(_: libc::c_int) {
-    SIGNALLED.store(true, Ordering::Relaxed);
+    let answered = ANSWERED.load(Ordering::Relaxed);
+    if !SIGNALLED.swap(true, Ordering::Relaxed) && answered != NOT {
+        let from = if answered == TERMINAL { 0 } else { CLEAR.len() };
+        // One write(2), straight to the kernel. Standard error may be closed; then there is nobody to tell.
+        let _ = rustix::io::write(rustix::stdio::stderr(), ANSWER.as_bytes().get(from..).unwrap_or_default());
+    }
 }
 
-/// Has SIGINT, SIGTERM and SIGHUP set [`SIGNALLED`] instead of ending the process; calls that they interrupt go on.
-pub fn note_signals() -> std::io::Result<()> {
+/// Has SIGINT, SIGTERM and SIGHUP set [`SIGNALLED`] instead of ending the process; calls that they interrupt go on. With
+/// `answered` the first one is answered on standard error.
+pub fn note_signals(answered: bool) -> std::io::Result<()> {
+    if answered {
+        let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+        ANSWERED.store(if terminal { TERMINAL } else { FILE }, Ordering::Relaxed);
+    }
     let handler = note_signal as extern "C" fn(libc::c_int);
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler has the type that signal(2) calls and does nothing but store into an atomic, which is
-        // async-signal-safe; the C library's signal() sets SA_RESTART.
+        // async-signal-safe, and one write(2); the C library's signal() sets SA_RESTART.
         if unsafe { libc::signal(signal, handler as libc::sighandler_t) } == libc::SIG_ERR {
             return Err(std::io::Error::last_os_error());
         }

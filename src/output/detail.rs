@@ -3,7 +3,7 @@
 use crate::device::Kind;
 use crate::output::small::{self, Glyphs};
 use crate::terms::{Basis, Class, FindingCode};
-use crate::units::{human_bytes, human_rate};
+use crate::units::{human_bytes, human_rate, interval};
 use std::io::{self, Write};
 use verdict_format::samples::Samples;
 use verdict_format::Document;
@@ -45,11 +45,7 @@ pub(crate) fn beside(d: &Document) -> Vec<(&'static str, String)> {
     let rate = |r: Option<u64>| r.map_or("-".to_owned(), human_rate);
     let mut rows = Vec::new();
     if let Some(o) = &d.overwrite {
-        let end = |e: Option<f64>| e.map_or("?".to_owned(), |e| format!("{e:.2}"));
-        let between = match (o.gain_low, o.gain_high) {
-            (None, None) => String::new(),
-            (low, high) => format!(" ({} to {})", end(low), end(high)),
-        };
+        let between = interval(o.gain_low, o.gain_high).map_or_else(String::new, |i| format!(" ({i})"));
         let gain = o.gain.map_or_else(String::new, |g| format!(", gain {g:.2}x{between}"));
         let lacks = o.lacks.as_ref().map_or_else(String::new, |l| format!(" ({l})"));
         rows.push((
@@ -131,11 +127,11 @@ pub fn write(out: &mut impl Write, d: &Document, samples: Option<&Samples>, glyp
         )?;
         small::rows(d, samples, glyphs).into_iter().try_for_each(|(name, value)| row(name, value))?;
         if let Some(s) = &d.speedup {
-            let end = |e: Option<f64>| e.map_or("?".to_owned(), |e| format!("{e:.2}"));
-            row(
-                "speedup",
-                format!("{:.2}x ({} to {}, confidence {})", s.median, end(s.low), end(s.high), s.confidence),
-            )?;
+            let between = interval(s.low, s.high).map_or_else(
+                || " (too few pairs for an interval)".to_owned(),
+                |i| format!(" ({i}, confidence {})", s.confidence),
+            );
+            row("speedup", format!("{:.2}x{between}", s.median))?;
         }
         if let Some(stretch) = &d.sustained {
             let times =

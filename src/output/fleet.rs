@@ -2,6 +2,7 @@
 //! come from a file of somebody else's, so all of them are escaped.
 
 use crate::device::display::{escape_str, printable};
+use crate::output::grid;
 use crate::units::human_rate;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -12,27 +13,34 @@ const HEADINGS: [&str; 9] =
 /// The columns of numbers, which stand at the right.
 const RIGHT: [bool; 9] = [false, false, false, true, true, true, false, true, true];
 
-/// The whole answer.
-pub fn write(out: &mut impl Write, summary: &Summary) -> io::Result<()> {
+/// What is left out on a terminal that is too narrow, in this order, after the interval of the ratio.
+const LEFT_OUT: [&str; 3] = ["COMMAND", "MACHINES", "TESTED"];
+
+/// The columns that are there.
+fn there<'a>(left_out: &'a [&str]) -> impl Iterator<Item = usize> + 'a {
+    (0..HEADINGS.len()).filter(|i| !left_out.contains(&HEADINGS[*i]))
+}
+
+/// The forms of the table, from which the first that fits is taken: its rows, and what is left out.
+fn forms(summary: &Summary) -> impl Iterator<Item = (Vec<grid::Row>, Vec<&'static str>)> + '_ {
+    let form = |interval: bool, left_out: &[&'static str]| {
+        let all = std::iter::once(HEADINGS.map(str::to_owned)).chain(summary.models.iter().map(|m| cells(m, interval)));
+        let rows = all.map(|row| there(left_out).map(|i| row[i].clone()).collect()).collect();
+        (rows, left_out.to_vec())
+    };
+    std::iter::once(form(true, &[])).chain((0..=LEFT_OUT.len()).map(move |n| form(false, &LEFT_OUT[..n])))
+}
+
+/// The whole answer, made to fit a terminal of so many columns.
+pub fn write(out: &mut impl Write, summary: &Summary, width: Option<usize>) -> io::Result<()> {
     writeln!(out, "{}", sentence(summary))?;
     if summary.models.is_empty() {
         return Ok(());
     }
     writeln!(out)?;
-    let mut rows = vec![HEADINGS.map(str::to_owned)];
-    rows.extend(summary.models.iter().map(cells));
-    let widths: [usize; 9] = std::array::from_fn(|i| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0));
-    for row in &rows {
-        let padded = row.iter().enumerate().map(|(i, cell)| {
-            let pad = " ".repeat(widths[i] - cell.chars().count());
-            if RIGHT[i] {
-                pad + cell
-            } else {
-                format!("{cell}{pad}")
-            }
-        });
-        writeln!(out, "{}", padded.collect::<Vec<_>>().join("  ").trim_end())?;
-    }
+    let Some((rows, left_out)) = grid::fitting(width, forms(summary), |(rows, _)| rows, 0) else { return Ok(()) };
+    let right: Vec<bool> = there(&left_out).map(|i| RIGHT[i]).collect();
+    grid::lines(&rows, &right, |_, _, cell| cell.to_owned()).try_for_each(|line| writeln!(out, "{line}"))?;
     summary.disagreements.iter().try_for_each(|d| disagreement(out, d))
 }
 
@@ -80,9 +88,10 @@ fn classes(c: &Classes) -> String {
     there.join(", ")
 }
 
-fn cells(row: &ModelRow) -> [String; 9] {
+fn cells(row: &ModelRow, interval: bool) -> [String; 9] {
     let or_dash = |text: &Option<String>| text.as_ref().map_or_else(|| "-".to_owned(), |t| printable(t.clone()));
     let ratio = row.ratio.map(|r| match r.p10 == r.p90 {
+        _ if !interval => format!("{:.1}x", r.p50),
         true => format!("{:.1}x", r.p50),
         false => format!("{:.1}x ({:.1} to {:.1})", r.p50, r.p10, r.p90),
     });

@@ -5,6 +5,7 @@ pub mod detail;
 pub mod estimate;
 pub mod explain;
 pub mod fleet;
+mod grid;
 pub mod openmetrics;
 pub mod path_answer;
 pub mod probe;

@@ -1,5 +1,6 @@
 //! The table of `show`: a line a device, columns aligned, rates in IEC units.
 
+use crate::output::grid;
 use crate::terms::Class;
 use crate::units::{human_bytes, human_rate, natural};
 use std::cmp::Ordering;
@@ -132,6 +133,8 @@ pub struct Style<'a> {
     pub bytes: bool,
     /// The class in colour.
     pub colour: bool,
+    /// How many columns of characters the terminal has, if it is one: the usual table is made to fit.
+    pub width: Option<usize>,
 }
 
 fn named(name: &str) -> Result<&'static Column, String> {
@@ -170,40 +173,58 @@ fn colour(class: Class) -> Option<&'static str> {
     }
 }
 
+/// A column on a narrow terminal, where the findings are counted: the detail of a device has them.
+const COUNTED: Column = column("FINDINGS", "", |d| Cell::Text(counted(d)));
+
+/// How many findings there are of the gravest kind, and how many more: `2 warnings +1`.
+fn counted(d: &Document) -> Option<String> {
+    let worst = d.findings.iter().map(|f| f.severity).max()?;
+    let of_it = d.findings.iter().filter(|f| f.severity == worst).count();
+    let more = match d.findings.len() - of_it {
+        0 => String::new(),
+        more => format!(" +{more}"),
+    };
+    Some(format!("{of_it} {worst}{}{more}", if of_it == 1 { "" } else { "s" }))
+}
+
+/// What is left out of the usual columns on a terminal that is too narrow, in this order.
+const LEFT_OUT: [&str; 4] = ["METHOD", "EXPECTED", "BASIS", "WRITE"];
+
+/// The sets of columns from which the first that fits is taken: only one where they were asked for.
+fn forms(style: &Style<'_>) -> Result<Vec<Vec<&'static Column>>, String> {
+    let usual = chosen(style.columns)?;
+    if style.columns.is_some() || style.width.is_none() {
+        return Ok(vec![usual]);
+    }
+    let counted: Vec<&Column> =
+        usual.iter().map(|c| if c.heading == COUNTED.heading { &COUNTED } else { *c }).collect();
+    let narrower = (0..=LEFT_OUT.len())
+        .map(|n| counted.iter().copied().filter(|c| !LEFT_OUT[..n].contains(&c.heading)).collect::<Vec<_>>());
+    Ok(std::iter::once(usual).chain(narrower).collect())
+}
+
 /// Writes the table. `Err` names a column that is unknown.
 pub fn write(out: &mut impl Write, documents: &[Document], style: &Style<'_>) -> Result<io::Result<()>, String> {
-    let chosen = chosen(style.columns)?;
+    let forms = forms(style)?;
     let mut documents: Vec<&Document> = documents.iter().collect();
     if let Some(by) = style.sort {
         let column = named(by)?;
         documents.sort_by(|a, b| (column.cell)(a).order(&(column.cell)(b)));
     }
-    let mut rows: Vec<(Option<Class>, Vec<String>)> = Vec::new();
-    if !style.no_headings {
-        rows.push((None, chosen.iter().map(|c| c.heading.to_owned()).collect()));
-    }
-    let cells = |d: &Document| chosen.iter().map(|c| (c.cell)(d).shown(style.bytes)).collect();
-    rows.extend(documents.iter().map(|d| (Some(d.class), cells(d))));
-    let right: Vec<bool> = chosen.iter().map(|c| c.right).collect();
-    let width = |i: usize| rows.iter().map(|(_, r)| r[i].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..chosen.len()).map(width).collect();
-    Ok(rows.iter().try_for_each(|(class, row)| {
-        let mut line = String::new();
-        for (i, cell) in row.iter().enumerate() {
-            let pad = " ".repeat(widths[i] - cell.chars().count());
-            let paint = class.filter(|_| style.colour && chosen[i].heading == "CLASS").and_then(colour);
-            if right[i] {
-                line.push_str(&pad);
-            }
-            match paint {
-                Some(paint) => line.push_str(&format!("{paint}{cell}\x1b[0m")),
-                None => line.push_str(cell),
-            }
-            if !right[i] {
-                line.push_str(&pad);
-            }
-            line.push_str("  ");
-        }
-        writeln!(out, "{}", line.trim_end())
-    }))
+    let rows = |columns: &[&Column]| -> Vec<grid::Row> {
+        let heading = (!style.no_headings).then(|| columns.iter().map(|c| c.heading.to_owned()).collect());
+        let cells = |d: &&Document| columns.iter().map(|c| (c.cell)(d).shown(style.bytes)).collect();
+        heading.into_iter().chain(documents.iter().map(cells)).collect()
+    };
+    let tables = forms.into_iter().map(|columns| (rows(&columns), columns));
+    let Some((rows, columns)) = grid::fitting(style.width, tables, |(rows, _)| rows, 0) else { return Ok(Ok(())) };
+    let right: Vec<bool> = columns.iter().map(|c| c.right).collect();
+    let above = rows.len() - documents.len();
+    let paint = |row: usize, column: usize, cell: &str| {
+        let wanted = style.colour && columns[column].heading == "CLASS";
+        let class = row.checked_sub(above).filter(|_| wanted).map(|i| documents[i].class);
+        class.and_then(colour).map_or_else(|| cell.to_owned(), |paint| format!("{paint}{cell}\x1b[0m"))
+    };
+    let written = grid::lines(&rows, &right, paint).try_for_each(|line| writeln!(out, "{line}"));
+    Ok(written)
 }

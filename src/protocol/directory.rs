@@ -65,7 +65,7 @@ pub(crate) fn run(
         lines.extend(checked.lacks.map(|why| format!("without FALLOC_FL_WRITE_ZEROES: {why}")));
         return Ok(Answer::Planned(lines));
     }
-    let interrupt = Interrupt::watch().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
+    let interrupt = Interrupt::watch_and_answer().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
     let outcome = acted(roots, request, facts, name, &checked.range, intents, &interrupt)?;
     let overwrite = form(&checked, &outcome);
     if let Some(at) = outcome.old_data {

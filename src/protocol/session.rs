@@ -188,7 +188,8 @@ impl<'a, 'm> Session<'a, 'm> {
         };
         let mut naming = Naming::new(&mut **port, plan, &mut name_it);
         let before = served::so_far(root, &on.facts.device);
-        let attendant = Attendant::new(root, (on.facts, on.proof), interrupt, plan.max_time, listener, &mut **hold);
+        let budget = (plan.max_time, plan.max_bytes.saturating_sub(plan.put_back));
+        let attendant = Attendant::new(root, (on.facts, on.proof), interrupt, budget, listener, &mut **hold);
         let mut port = Attended::new(&attendant, &mut naming, plan);
         let mut outcome = trial::run(&mut port, &on.proof.range, plan, &mut Attention(&attendant));
         let extras = extras::run(&mut port, &on.proof.range, prepared, plan.max_time, &mut outcome);

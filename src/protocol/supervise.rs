@@ -13,6 +13,7 @@ use crate::machine::block::hold::{Hold, Opened};
 use crate::machine::block::served::Served;
 use crate::machine::fs::root::Root;
 use crate::machine::interrupt::Interrupt;
+use crate::machine::port::stretch::Does;
 use crate::machine::port::{
     Act, ActError, AskError, Attention as Call, Done, Port, Question, ScratchRange, Timed, TunablePath,
 };
@@ -29,11 +30,9 @@ use std::time::Duration;
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Progress {
-    /// Bytes written or zeroed so far.
-    pub bytes: u64,
-    /// Time since the run began.
-    pub elapsed: Nanos,
-    /// What is left of the time budget: it takes no longer than this.
+    /// The part of what the run may use that is used, 0 to 1: of its time, or of its bytes where that is more.
+    pub share: f64,
+    /// It takes no longer than this: what is left of the time, or what the bytes that are left take at the rate so far.
     pub at_most: Nanos,
     /// The last pair that was done.
     pub pair: Option<Pair>,
@@ -81,6 +80,10 @@ pub(crate) struct Attendant<'a> {
     proof: &'a Proof,
     interrupt: &'a Interrupt,
     max_time: Nanos,
+    /// Bytes that the run may write.
+    max_bytes: u64,
+    /// Bytes that it wrote.
+    written: Cell<u64>,
     listener: RefCell<&'a mut dyn Listener>,
     progress: Cell<Progress>,
     out_of_space: RefCell<Option<String>>,
@@ -103,7 +106,7 @@ impl<'a> Attendant<'a> {
         root: &'a Root,
         (facts, proof): (&'a Facts, &'a Proof),
         interrupt: &'a Interrupt,
-        max_time: Nanos,
+        (max_time, max_bytes): (Nanos, u64),
         listener: &'a mut dyn Listener,
         hold: &'a mut dyn Hold,
     ) -> Self {
@@ -118,6 +121,8 @@ impl<'a> Attendant<'a> {
             proof,
             interrupt,
             max_time,
+            max_bytes,
+            written: Cell::default(),
             listener,
             progress,
             out_of_space,
@@ -200,12 +205,18 @@ impl<'a> Attendant<'a> {
         self.interrupt.seen() || self.attention.borrow().is_some() || self.disturbed.borrow().is_some()
     }
 
-    /// An act over so many bytes is done.
-    fn done(&self, bytes: u64, elapsed: Nanos) {
-        let mut now = self.progress.get();
-        now.bytes += bytes;
-        now.elapsed = elapsed;
-        now.at_most = Nanos(self.max_time.0.saturating_sub(elapsed.0));
+    /// An act is done, so long after the run began. After an interrupt what follows is the put-back.
+    fn done(&self, elapsed: Nanos) {
+        if self.interrupt.seen() {
+            return;
+        }
+        let share = |used: u64, of: u64| if of == 0 { 1.0 } else { (used as f64 / of as f64).min(1.0) };
+        let (of_time, of_bytes) = (share(elapsed.0, self.max_time.0), share(self.written.get(), self.max_bytes));
+        let (left, mut now) = (self.max_time.0.saturating_sub(elapsed.0), self.progress.get());
+        now.share = of_time.max(of_bytes);
+        // What was used up in this time, the rest is used up in that at the earliest: the budget that ends first ends it.
+        let at_this_rate = if of_bytes > 0.0 { elapsed.0 as f64 * (1.0 - of_bytes) / of_bytes } else { f64::MAX };
+        now.at_most = Nanos((at_this_rate as u64).min(left));
         self.progress.set(now);
         self.listener.borrow_mut().progress(&now);
     }
@@ -285,11 +296,12 @@ impl Port for Attended<'_> {
             *self.attendant.out_of_space.borrow_mut() = Some(described(act));
         }
         let bytes = match act {
-            Act::Write { length, .. } | Act::Zero { length, .. } if timed.value.is_ok() => *length,
-            Act::Stretch(stretch) if timed.value.is_ok() => stretch.length,
+            Act::Write { length, .. } if timed.value.is_ok() => *length,
+            Act::Stretch(stretch) if timed.value.is_ok() && matches!(stretch.does, Does::Write(_)) => stretch.length,
             _ => 0,
         };
-        self.attendant.done(bytes, self.port.now().since(self.start));
+        self.attendant.written.set(self.attendant.written.get() + bytes);
+        self.attendant.done(self.port.now().since(self.start));
         timed
     }
 
@@ -345,8 +357,8 @@ mod tests {
         let (interrupt, mut listener) = (Interrupt::default(), |_: &str| {});
         let disk = Shared::new(port.clone());
         let mut hold = SimulatedHold::new(disk, opened(MIB));
-        let attendant =
-            Attendant::new(&root, (&facts, &proof), &interrupt, Nanos::from_secs(60), &mut listener, &mut hold);
+        let budget = (Nanos::from_secs(60), 8 * MIB);
+        let attendant = Attendant::new(&root, (&facts, &proof), &interrupt, budget, &mut listener, &mut hold);
         let plan = Plan {
             seed: 7,
             unit: 4096,

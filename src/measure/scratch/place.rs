@@ -1,6 +1,7 @@
 //! ScratchSpec a test may write, as an administrator types it. Pure; proves nothing.
 
-use crate::units::parse_size;
+use crate::device::display::escape_str;
+use crate::units::{parse_size, SIZE_FORMS};
 
 /// What an administrator named.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,7 +37,7 @@ impl std::str::FromStr for ScratchSpec {
             return Ok(ScratchSpec::Auto);
         }
         if let Some((offset, length)) = s.split_once('+').filter(|_| !s.starts_with(['/', '.'])) {
-            let bad = |what| format!("{what}: not a size in bytes (suffixes KiB, MiB, GiB, TiB)");
+            let bad = |what: &str| format!("{}: not a size; give {SIZE_FORMS}", escape_str(what));
             let offset = parse_size(offset).ok_or_else(|| bad(offset))?;
             return match parse_size(length).ok_or_else(|| bad(length))? {
                 0 => Err("the range is empty".to_owned()),
@@ -61,6 +62,7 @@ mod tests {
         assert_eq!("gap".parse(), Ok(ScratchSpec::Gap));
         assert_eq!("auto".parse(), Ok(ScratchSpec::Auto));
         assert_eq!("1GiB+64MiB".parse(), Ok(ScratchSpec::Range { offset: 1 << 30, length: 64 << 20 }));
+        assert_eq!("1.5G+100MB".parse(), Ok(ScratchSpec::Range { offset: 3 << 29, length: 100_000_000 }));
         assert_eq!("/dev/sda3".parse(), Ok(ScratchSpec::Node("/dev/sda3".to_owned())));
         assert_eq!("/dev/disk/by-label/a+b".parse(), Ok(ScratchSpec::Node("/dev/disk/by-label/a+b".to_owned())));
         for bad in ["", "sda3", "1GiB", "+", "1+0", "1MiB+x", "-1+5"] {
