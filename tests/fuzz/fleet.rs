@@ -21,7 +21,7 @@ pub fn fleet(data: &[u8]) {
     let again = verdict_format::answers::json(&summary);
     assert_eq!(serde_json::from_str::<verdict_format::fleet::Summary>(&again).ok().as_ref(), Some(&summary));
     let mut text = Vec::new();
-    zerocap::output::fleet::write(&mut text, &summary).expect("a Vec takes all");
+    zerocap::output::fleet::write(&mut text, &summary, Some(80)).expect("a Vec takes all");
     String::from_utf8(text).expect("UTF-8").lines().for_each(printable);
     let records = entries(&tested, Least { devices: 1, machines: 0, margin: 1.0 });
     records.lines().for_each(printable);
