@@ -10,6 +10,8 @@
 #[path = "power_cut/recovery.rs"]
 mod recovery;
 mod sim;
+#[path = "power_cut/swap.rs"]
+mod swap;
 
 use sim::{Mains, Stand, JOURNAL, NAME};
 use std::collections::HashMap;

@@ -150,7 +150,9 @@ fn run_test(
         let devices = stack_members::addresses(roots, facts);
         port.listen(devices).map_err(|e| Error::file("the kernel's events (netlink)", "listen to", e))?;
     }
-    let mut files = LiveDurable::new(&prepared.journal, 0o600);
+    // Where nothing is kept nothing is made of it.
+    let dir = prepared.journal.clone().unwrap_or_else(|| plan::journal_directory(roots, request));
+    let mut files = LiveDurable::new(dir, 0o600);
     let mut machine = Machine { root: &roots.system, port: &mut port, hold, journal: &mut files, intents, interrupt };
     // A mode that was tried may have taken others along.
     let restore_limits = request.restore_limits || request.tune;
@@ -158,8 +160,7 @@ fn run_test(
     // While content is away, the machine does not go to sleep or down of itself. Where there is nobody to ask, the journal
     // has to do.
     let asked = roots.system.exists("run/systemd/system");
-    let _awake =
-        asked.then(|| process::keep_awake(&format!("a test has content of {} in its journal", facts.device.node())));
+    let _awake = asked.then(|| process::keep_awake(&format!("a test of {} is not over", facts.device.node())));
     let mut unkept = None;
     let mut keep = |outcome: &Outcome, conditions: &Conditions| {
         if keep(roots, facts, prepared, outcome, conditions)? {

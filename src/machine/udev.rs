@@ -68,7 +68,8 @@ impl Resumed {
     /// The first of them that went on since the last call. Device mapper tells each time by a `change` event; one that somebody
     /// asked for by writing to `uevent` bears SYNTH_UUID.
     pub fn take(&self) -> Option<String> {
-        let own = |e: &::udev::Event| e.sysname().to_str().filter(|name| self.names.iter().any(|n| n == name)).is_some();
+        let own =
+            |e: &::udev::Event| e.sysname().to_str().filter(|name| self.names.iter().any(|n| n == name)).is_some();
         let by_kernel = |e: &::udev::Event| e.property_value("SYNTH_UUID").is_none();
         let all: Vec<::udev::Event> = self.socket.iter().collect();
         let changed = |e: &&::udev::Event| e.event_type() == ::udev::EventType::Change && own(e) && by_kernel(e);

@@ -3,12 +3,14 @@
 //! Decides by checks, each with its result in words; the first that fails refuses, before anything was written. Writes
 //! nothing to the device: a temporary partition exists in the kernel's view alone (BLKPG).
 
+mod auto;
 mod checks;
 mod content;
 mod gap;
 mod linear;
 mod others;
 mod place;
+mod swap;
 pub mod temporary;
 mod volume;
 
@@ -18,7 +20,7 @@ pub use place::ScratchSpec;
 pub use volume::Volume;
 
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::machine::block::devices::Partition;
 use crate::machine::block::hold::{Hold, Opened};
 use crate::machine::fs::durable::Durable;
@@ -63,7 +65,7 @@ pub struct Known {
 pub struct Proof {
     /// The range.
     pub range: ScratchRange,
-    /// `partition`, `label`, `range`, `gap` or `lv`.
+    /// `partition`, `label`, `range`, `gap`, `swap` or `lv`.
     pub kind: &'static str,
     /// A line a check.
     pub checks: Vec<String>,
@@ -77,6 +79,8 @@ pub struct Proof {
     pub labelled: bool,
     /// Whether all of it was read and is zero: a gap, which nobody named.
     pub is_zero: bool,
+    /// Whether what lies there is nobody's, inactive swap space: it is neither kept nor put back.
+    pub ownerless: bool,
     /// See [`Known::private`].
     pub private: bool,
     /// What the whole disk said when it was locked.
@@ -105,7 +109,7 @@ pub fn prove(
     mut ledger: Option<&mut (dyn Durable + '_)>,
 ) -> Result<Proof> {
     if *place == ScratchSpec::Auto {
-        return first_possible(on, device, known, ledger);
+        return auto::first_possible(on, device, known, ledger);
     }
     let mut checks = Checks { device: device.node(), lines: Vec::new() };
     checks.lines.push("whole-disk lock (flock) is held".to_owned());
@@ -152,9 +156,12 @@ pub fn prove(
     };
     let private = known.private;
     let labelled = matches!(&bounds, Bounds::Partition(p) if checks::is_labelled(on.root, device, p));
+    let mut ownerless = false;
     let (range, partition) = match bounds {
         Bounds::Partition(p) => {
-            (in_partition(&mut checks, on, device, &partitions, p, private)?, Some((p.number, false)))
+            let (range, is_swap) = in_partition(&mut checks, on, device, &partitions, p, known)?;
+            ownerless = is_swap;
+            (range, Some((p.number, false)))
         }
         Bounds::Range(offset, length) => {
             let bytes = (offset, length);
@@ -165,29 +172,9 @@ pub fn prove(
     let limit = most.min(range.length);
     let opened = on.opened;
     let (is_zero, checks) = (*place == ScratchSpec::Gap, checks.lines);
-    Ok(Proof { range, kind, checks, partition, limit, thin, labelled, is_zero, private, opened, volume: None })
-}
-
-/// The first place that is possible of those that nobody has to name.
-fn first_possible(
-    on: &mut Asked<'_>,
-    device: &Device,
-    known: &Known,
-    mut ledger: Option<&mut (dyn Durable + '_)>,
-) -> Result<Proof> {
-    let mut reasons = Vec::new();
-    for (name, place) in [("label", ScratchSpec::Label), ("gap", ScratchSpec::Gap)] {
-        let ledger: Option<&mut dyn Durable> = match &mut ledger {
-            Some(ledger) => Some(&mut **ledger),
-            None => None,
-        };
-        match prove(on, device, &place, known, ledger) {
-            Err(Error::NotSafe { why, .. }) => reasons.push(format!("{name}: {why}")),
-            other => return other,
-        }
-    }
-    let why = format!("no place on it is possible as it is; {}", reasons.join("; "));
-    Err(Error::NotSafe { device: device.node(), why })
+    let kind = if ownerless { "swap" } else { kind };
+    let volume = None;
+    Ok(Proof { range, kind, checks, partition, limit, thin, labelled, is_zero, ownerless, private, opened, volume })
 }
 
 enum Bounds<'a> {
@@ -201,30 +188,32 @@ fn in_partition(
     device: &Device,
     partitions: &[Partition],
     p: &Partition,
-    private: bool,
-) -> Result<ScratchRange> {
+    known: &Known,
+) -> Result<(ScratchRange, bool)> {
     let node = p.node();
     let Some(devnum) = p.devnum else { return checks.refuse(format!("{node} has no device number")) };
     let read_only = on.root.flag(&device.attr(&format!("{}/ro", p.name)));
     checks.require(read_only.is(false), &format!("{node} is not read-only"), || format!("{node} is read-only"))?;
-    unused(checks, on, device, p)?;
+    let is_swap = unused(checks, on, device, known, p)?;
     checks::type_allows(checks, on, p)?;
-    others::nobody(checks, (on.root, &*on.hold), device, partitions, (p.start, p.length), private)?;
+    others::nobody(checks, (on.root, &*on.hold), device, partitions, (p.start, p.length), known.private)?;
     let overlapping = partitions.iter().find(|o| o.number != p.number && overlap(o, p.start, p.length));
     checks.require(overlapping.is_none(), "no other partition overlaps it", || {
         format!("{} overlaps {node}", overlapping.map_or("another partition", |o| &o.name))
     })?;
     exclusive(checks, on, &node)?;
-    Ok(ScratchRange {
+    let start = if is_swap { swap::HEAD } else { 0 };
+    let range = ScratchRange {
         node,
         devnum: (devnum.major, devnum.minor),
         diskseq: on.opened.diskseq,
-        start: 0,
-        length: p.length,
+        start,
+        length: p.length - start,
         logical_block: on.opened.logical_block,
         physical_block: on.opened.physical_block,
         node_offset: p.start,
-    })
+    };
+    Ok((range, is_swap))
 }
 
 type Bounded = (ScratchRange, Option<(u64, bool)>);
@@ -334,7 +323,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
         exclusive(&mut checks, on, &device.node())?;
         let range = range(device.node(), disk.devnum, end, 0);
         let (kind, thin) = ("journal", header.thin);
-        let (partition, labelled, private, is_zero) = (None, false, false, false);
+        let (partition, labelled, private, is_zero, ownerless) = (None, false, false, false, false);
         return Ok(Proof {
             limit: end,
             range,
@@ -344,6 +333,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
             thin,
             labelled,
             is_zero,
+            ownerless,
             private,
             opened: disk,
             volume: None,
@@ -374,8 +364,9 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     let range = range(p.node(), devnum, p.length, p.start);
     let (partition, thin) = (Some((p.number, temporary)), header.thin);
     let (kind, limit, checks) = ("journal", range.length, checks.lines);
-    let (labelled, is_zero, private) = (false, false, false);
-    Ok(Proof { limit, range, kind, checks, partition, thin, labelled, is_zero, private, opened: disk, volume: None })
+    let (labelled, is_zero, ownerless, private) = (false, false, false, false);
+    let (opened, volume) = (disk, None);
+    Ok(Proof { limit, range, kind, checks, partition, thin, labelled, is_zero, ownerless, private, opened, volume })
 }
 
 /// A file that is made for the test in a directory and has no name: nobody's bytes are in it. `filesystem` is the number

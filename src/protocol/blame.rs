@@ -8,7 +8,7 @@
 use crate::facts::Facts;
 use crate::machine::block::stack;
 use crate::machine::fs::root::Root;
-use crate::machine::port::pattern::{self, UNIT};
+use crate::machine::port::pattern::{self, RunId, UNIT};
 use crate::machine::port::{ActError, ScratchRange};
 use crate::measure::journal::Journal;
 use crate::measure::outcome::{End, Seen, Wrong};
@@ -22,8 +22,10 @@ pub struct Asked<'a> {
     pub root: &'a Root,
     /// The device.
     pub facts: &'a Facts,
-    /// The range's old content.
-    pub journal: &'a Journal<'a>,
+    /// The run, whose pattern a block may hold.
+    pub run: RunId,
+    /// The range's old content; `None` where that was nobody's and is not known.
+    pub journal: Option<&'a Journal<'a>>,
     /// Bytes that the disk wrote, zeroed or discarded for others during the run; `None` where it does not count.
     pub others_wrote: Option<u64>,
 }
@@ -46,7 +48,7 @@ fn innocent(wrong: &Wrong, asked: &Asked<'_>, range: &ScratchRange) -> Option<St
     }
     let seen = wrong.seen.as_ref()?;
     let at = range.node_offset + seen.offset;
-    if foreign(seen, asked.journal, range) {
+    if foreign(seen, asked, range) {
         return Some(format!(
             "byte {at} was written by somebody else meanwhile; find out who uses this range before it is tested again"
         ));
@@ -63,9 +65,9 @@ fn innocent(wrong: &Wrong, asked: &Asked<'_>, range: &ScratchRange) -> Option<St
 }
 
 /// Whether a block holds nothing that this test could have put there and nothing that was there before.
-fn foreign(seen: &Seen, journal: &Journal<'_>, range: &ScratchRange) -> bool {
-    let run = journal.header.run;
-    let old = journal.content(seen.offset, seen.bytes.len() as u64).ok().flatten();
+fn foreign(seen: &Seen, asked: &Asked<'_>, range: &ScratchRange) -> bool {
+    let run = asked.run;
+    let old = asked.journal.and_then(|j| j.content(seen.offset, seen.bytes.len() as u64).ok().flatten());
     !seen.bytes.chunks(UNIT).enumerate().all(|(i, unit)| {
         let at = i * UNIT;
         let place = range.node_offset + seen.offset + at as u64;

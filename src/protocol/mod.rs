@@ -9,6 +9,7 @@ pub mod blame;
 pub mod deadline;
 pub mod directory;
 pub mod extras;
+mod failures;
 pub mod limits;
 pub mod modes;
 mod naming;

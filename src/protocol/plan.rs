@@ -32,8 +32,8 @@ const MOST_SCRATCH: u64 = FILLED * SEGMENT + 4 * MIB;
 pub struct Prepared {
     /// Of the run.
     pub plan: Plan,
-    /// The journal's directory.
-    pub journal: PathBuf,
+    /// The journal's directory; `None` where what lies there is nobody's.
+    pub journal: Option<PathBuf>,
     /// Where that lies, in words.
     pub place: String,
     /// Until a call counts as not answered.
@@ -87,11 +87,16 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
         Err(why) if unit > GRANULARITY_LARGE => return Ok(Intended::TooCoarse(why)),
         Err(why) => return Err(not_safe(format!("{why}; give a larger scratch or --max-bytes"))),
     };
-    let journal = request.journal.clone().unwrap_or_else(|| roots.var().join("journal"));
+    let journal = (!proof.ownerless).then(|| journal_directory(roots, request));
     // A journal of zeroes holds nothing that could be lost with it.
     let how = (request.journal.is_some(), proof.is_zero);
-    let place = journal_allowed(roots, &journal, how, &facts.device).map_err(not_safe)?;
-    room_for_journal(&journal, layout.span.1).map_err(not_safe)?;
+    let place = match &journal {
+        Some(dir) => {
+            room_for_journal(dir, layout.span.1).map_err(not_safe)?;
+            journal_allowed(roots, dir, how, &facts.device).map_err(not_safe)?
+        }
+        None => "nowhere".to_owned(),
+    };
     let random = || clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e));
     let run = RunId(random()?, random()?);
     let plan = Plan {
@@ -101,7 +106,7 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
         length: layout.segments,
         area: layout.area,
         block: block_of(&proof.range),
-        put_back: layout.span.1,
+        put_back: journal.as_ref().map_or(0, |_| layout.span.1),
         sustained: request.sustained.unwrap_or(SUSTAINED),
         fast_ratio: policy.fast_ratio,
         max_bytes: request.max_bytes,
@@ -119,6 +124,11 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
     let wished_mode = policy.zeroing_mode.as_ref().map(|wish| wish.value);
     let prepared = Prepared { plan, journal, place, deadline, modes, wished_mode, deep, interference, layout, run };
     Ok(Intended::Test(Box::new(prepared)))
+}
+
+/// Where the journal lies.
+pub(crate) fn journal_directory(roots: &Roots, request: &Request) -> PathBuf {
+    request.journal.clone().unwrap_or_else(|| roots.var().join("journal"))
 }
 
 /// Methods that the run leaves out, and why.
@@ -161,7 +171,12 @@ pub(crate) fn lines(request: &Request, proof: &Proof, intended: &Intended) -> Ve
     };
     lines.extend([
         format!("would use bytes {}+{} of {} in {SEGMENTS} segments", plan.start, plan.length, proof.range.node),
-        format!("would journal bytes {}+{} of it in {} ({place})", layout.span.0, layout.span.1, journal.display()),
+        match journal {
+            Some(dir) => {
+                format!("would journal bytes {}+{} of it in {} ({place})", layout.span.0, layout.span.1, dir.display())
+            }
+            None => "would journal nothing and put nothing back".to_owned(),
+        },
         format!(
             "would write at most {} bytes in all, the put-back included, for at most {} s and the put-back",
             request.max_bytes, request.max_seconds

@@ -137,14 +137,24 @@ fn end(
         machine.intents.write(name, devnum, &Intent { phase: Phase::Done, ..word.clone() })?;
         conclude(device, word)?;
     }
-    machine.journal.remove(&journal_name(name))?;
+    drop_journal(machine.journal, name, word)?;
     machine.intents.end(name)
+}
+
+/// Takes the journal of a test away, where it made one: of one that needed none, a journal of that name is another's.
+pub fn drop_journal(journal: &mut dyn Durable, name: &str, word: Option<&Intent>) -> Result<()> {
+    match word {
+        Some(word) if word.journal.is_none() => Ok(()),
+        _ => journal.remove(&journal_name(name)),
+    }
 }
 
 /// Gives up what a test left: journal and intent go, the device is not touched.
 pub fn give_up(machine: &mut Machine<'_>, name: &str) -> Result<String> {
     machine.intents.hold(name)?;
-    let done = machine.journal.remove(&journal_name(name)).and_then(|()| machine.intents.end(name));
+    // A word that cannot be read is given up too, and its journal with it.
+    let word = machine.intents.of(name).ok().flatten();
+    let done = drop_journal(machine.journal, name, word.as_ref()).and_then(|()| machine.intents.end(name));
     machine.intents.release(name);
     done.map(|()| "given up: journal and intent are removed, the device was not touched".to_owned())
 }

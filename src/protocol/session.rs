@@ -4,7 +4,6 @@
 use crate::device::Devnum;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
-use crate::facts::Facts;
 use crate::machine::block::served;
 use crate::machine::clock;
 use crate::machine::port::{Act, ActError, Done, Fill, Port};
@@ -13,6 +12,7 @@ use crate::measure::outcome::{End, Outcome};
 use crate::measure::recover::{self, Report, Rules};
 use crate::measure::trial;
 use crate::protocol::allocation::{self, Allocation};
+use crate::protocol::failures::{act_error, ended_early, interrupted};
 use crate::protocol::limits::{self, Limits};
 use crate::protocol::naming::Naming;
 use crate::protocol::plan::{self, Prepared};
@@ -22,6 +22,7 @@ use crate::protocol::{blame, extras, others_io, recovery, Keep, Machine, Subject
 use crate::store::intents::{Intent, Phase};
 use crate::terms::Hazard;
 use rustix::io::Errno;
+use std::path::PathBuf;
 
 /// A test that has the device open.
 pub(super) struct Session<'a, 'm> {
@@ -73,6 +74,9 @@ impl<'a, 'm> Session<'a, 'm> {
         machine.port.act(range, &Act::Open).value.map_err(|e| act_error(&range.node, "open for writing", &e))?;
         let header = plan::header(machine.root, on.facts, on.proof, prepared);
         let at = clock::now_utc();
+        // Absolute: `recover` may run from another directory.
+        let found = |dir: &PathBuf| std::path::absolute(dir).map_err(|e| Error::file(dir, "find", e));
+        let journal = prepared.journal.as_ref().map(found).transpose()?;
         let word = Intent {
             run: header.run,
             phase: Phase::Preparing,
@@ -81,8 +85,7 @@ impl<'a, 'm> Session<'a, 'm> {
             boot_id: header.boot_id.clone(),
             pid: crate::machine::environment::own_id(),
             left_behind: None,
-            // Absolute: `recover` may run from another directory.
-            journal: std::path::absolute(&prepared.journal).ok(),
+            journal,
             journal_digest: None,
             zeroed: Vec::new(),
             on_trial: Vec::new(),
@@ -99,7 +102,7 @@ impl<'a, 'm> Session<'a, 'm> {
         };
         let limits = Limits::read(machine.root, on.facts);
         let allocation = ask_allocation(machine.port, &on, prepared);
-        let journal_name = format!("{}.journal", on.name);
+        let journal_name = recovery::journal_name(on.name);
         let others_wrote = None;
         Ok(Session { on, machine, prepared, journal_name, header, word, conditions, limits, allocation, others_wrote })
     }
@@ -121,12 +124,20 @@ impl<'a, 'm> Session<'a, 'm> {
     /// Takes journal and word away: nothing of the test is left on the device.
     fn clear(&mut self) -> Result<()> {
         self.announce(Phase::Done)?;
-        self.machine.journal.remove(&self.journal_name)?;
+        self.drop_journal()?;
         self.machine.intents.end(self.on.name)
     }
 
-    /// The old content goes to the journal.
+    /// Takes the journal away, where the test made one: another of that name is an earlier test's.
+    fn drop_journal(&mut self) -> Result<()> {
+        recovery::drop_journal(self.machine.journal, self.on.name, Some(&self.word))
+    }
+
+    /// The old content goes to the journal, where it is anybody's.
     fn save_content(&mut self) -> Result<()> {
+        if self.on.proof.ownerless {
+            return self.announce(Phase::Journalled);
+        }
         let (on, interrupt) = (self.on, self.machine.interrupt);
         let (port, range) = (&mut *self.machine.port, &on.proof.range);
         let read = |offset, length| {
@@ -168,7 +179,9 @@ impl<'a, 'm> Session<'a, 'm> {
     /// Writes the witness: the proof of the medium, there before anything else of the test is.
     fn witness(&mut self) -> std::result::Result<(), End> {
         let (length, fill) = (self.header.witness_block(), Fill::Witness(self.header.run));
-        for offset in self.header.witnesses() {
+        // Where nothing is put back no medium has to be found again.
+        let witnesses = self.header.witnesses().into_iter().filter(|_| !self.on.proof.ownerless);
+        for offset in witnesses {
             let act = Act::Write { offset, length, fill };
             let written = self.machine.port.act(&self.on.proof.range, &act).value;
             written.map_err(|e| End::Failed(format!("write the witness at byte {offset}"), e))?;
@@ -224,16 +237,16 @@ impl<'a, 'm> Session<'a, 'm> {
     /// Whether what the run took for the device's fault is the device's.
     fn blame(&mut self, outcome: &mut Outcome) {
         let end = std::mem::replace(&mut outcome.end, End::Complete);
+        let asked = |journal| blame::Asked {
+            root: self.machine.root,
+            facts: self.on.facts,
+            run: self.header.run,
+            journal,
+            others_wrote: self.others_wrote,
+        };
         outcome.end = match self.journal() {
-            Ok(journal::Read::There(journal)) => {
-                let asked = blame::Asked {
-                    root: self.machine.root,
-                    facts: self.on.facts,
-                    journal: &journal,
-                    others_wrote: self.others_wrote,
-                };
-                blame::settle(end, &asked, &self.on.proof.range)
-            }
+            _ if self.on.proof.ownerless => blame::settle(end, &asked(None), &self.on.proof.range),
+            Ok(journal::Read::There(journal)) => blame::settle(end, &asked(Some(&journal)), &self.on.proof.range),
             // What cannot be compared with the old content accuses nobody of leaving it.
             _ => match end {
                 End::Wrong(wrong) => {
@@ -276,14 +289,21 @@ impl<'a, 'm> Session<'a, 'm> {
         if matches!(outcome.end, End::Wrong(_)) {
             keep(outcome, &self.conditions)?;
         }
-        Err(self.not_put_back(format!(
+        let what = format!(
             "a call was not answered in {:.0} s and is still in flight, pid {pid}; nothing more is written to this \
              device in this boot. Once that process is gone, or after a restart, run `zerocap recover`",
             self.prepared.deadline.as_secs_f64()
-        )))
+        );
+        if self.on.proof.ownerless {
+            return Err(Error::Act { device: self.on.facts.device.node(), operation: "test".to_owned(), what });
+        }
+        Err(self.not_put_back(what))
     }
 
     fn put_back(&mut self, outcome: &Outcome) -> Result<()> {
+        if self.on.proof.ownerless {
+            return Ok(());
+        }
         let again = "run `zerocap recover` once the device answers again";
         // The content comes first: recovery does the same in both phases, so a word that cannot be written ends nothing.
         let _ = self.announce(Phase::Restoring);
@@ -345,7 +365,7 @@ impl<'a, 'm> Session<'a, 'm> {
         if let Some(pid) = self.left_behind()? {
             // A limit that was to be put back: the content is back already, but the queue is not to be touched.
             self.announce(Phase::Done)?;
-            self.machine.journal.remove(&self.journal_name)?;
+            self.drop_journal()?;
             let (device, error) = (self.on.facts.device.node(), ActError::NoAnswer(pid));
             return Err(act_error(&device, "put back a limit of", &error));
         }
@@ -353,7 +373,7 @@ impl<'a, 'm> Session<'a, 'm> {
         // What a device did wrong holds whoever interrupts it.
         if self.machine.interrupt.seen() && !wrong {
             self.clear()?;
-            return Err(interrupted(self.on.facts, "the content was put back"));
+            return Err(ended_early(&self.on));
         }
         if let End::Failed(operation, error) = &outcome.end {
             self.clear()?;
@@ -376,12 +396,4 @@ fn ask_allocation(port: &mut dyn Port, on: &Subject<'_>, prepared: &Prepared) ->
     let range = &on.proof.range;
     let span = (range.node_offset + prepared.layout.span.0, prepared.layout.span.1);
     allocation::of(port, on.facts, range.logical_block, span)
-}
-
-fn act_error(device: &str, operation: &str, error: &ActError) -> Error {
-    Error::Act { device: device.to_owned(), operation: operation.to_owned(), what: error.to_string() }
-}
-
-fn interrupted(facts: &Facts, what: &str) -> Error {
-    Error::Interrupted { device: facts.device.node(), what: what.to_owned() }
 }

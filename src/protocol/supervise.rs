@@ -349,6 +349,7 @@ mod tests {
             thin: true,
             labelled: false,
             is_zero: false,
+            ownerless: false,
             private: false,
             opened: opened(MIB),
             volume: None,

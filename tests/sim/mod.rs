@@ -194,7 +194,7 @@ impl Stand {
         let run = RunId(random.next_u64(), random.next_u64());
         let prepared = Prepared {
             plan: Plan { block, area: layout.area, ..plan(run.seed(), unit, layout.start, segment) },
-            journal: PathBuf::from("/simulated"),
+            journal: Some(PathBuf::from("/simulated")),
             place: "in memory".to_owned(),
             deadline: Nanos::from_secs(60),
             modes: Vec::new(),
@@ -215,6 +215,7 @@ impl Stand {
             thin,
             labelled: false,
             is_zero: false,
+            ownerless: false,
             private: false,
             opened,
             volume: None,

@@ -8,6 +8,9 @@ use std::time::Duration;
 /// A probe reads some hundred blocks: a disk that has to spin up takes seconds, a suspended one for ever.
 const DEADLINE: Duration = Duration::from_secs(20);
 
+/// What is found where signatures contradict each other.
+const SEVERAL: &str = "several contradicting signatures";
+
 /// What was found on a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Signature {
@@ -26,7 +29,7 @@ pub fn probe(node: &str, bytes: Option<(u64, u64)>) -> Result<Signature> {
         Some(0) => Ok(parse(&String::from_utf8_lossy(&said.out))),
         Some(2) => Ok(Signature::Nothing),
         // blkid(8): ambivalent low-level probing result.
-        Some(8) => Ok(Signature::Content("several contradicting signatures".to_owned())),
+        Some(8) => Ok(Signature::Content(SEVERAL.to_owned())),
         _ => Err(Error::Act {
             device: node.to_owned(),
             operation: "blkid -p".to_owned(),
@@ -54,16 +57,14 @@ fn run(node: &str, bytes: Option<(u64, u64)>) -> std::io::Result<process::Said> 
 
 /// Reads `KEY=value` lines. PART_ENTRY_* describe the partition itself, not its content.
 fn parse(export: &str) -> Signature {
-    let mut table = None;
-    for line in export.lines() {
-        match line.split_once('=') {
-            Some(("TYPE", kind)) => return Signature::Content(escape_str(kind)),
-            Some(("USAGE", usage)) => return Signature::Content(escape_str(usage)),
-            Some(("PTTYPE", kind)) => table = Some(escape_str(kind)),
-            _ => {}
-        }
+    let of =
+        |name: &str| export.lines().filter_map(|l| l.split_once('=')).find(|(key, _)| *key == name).map(|(_, v)| v);
+    match (of("TYPE").or_else(|| of("USAGE")), of("PTTYPE")) {
+        // Of swap space is said that it is nothing else.
+        (Some("swap"), Some(_)) => Signature::Content(SEVERAL.to_owned()),
+        (Some(kind), _) => Signature::Content(escape_str(kind)),
+        (None, table) => table.map_or(Signature::Nothing, |kind| Signature::Table(escape_str(kind))),
     }
-    table.map_or(Signature::Nothing, Signature::Table)
 }
 
 #[cfg(test)]
@@ -75,6 +76,8 @@ mod tests {
         assert_eq!(parse("DEVNAME=/dev/sda\nPTUUID=1\nPTTYPE=gpt\n"), Signature::Table("gpt".to_owned()));
         assert_eq!(parse("DEVNAME=/dev/sda1\nPART_ENTRY_TYPE=x\nPART_ENTRY_SCHEME=gpt\n"), Signature::Nothing);
         assert_eq!(parse("PTTYPE=dos\nTYPE=ext4\nUSAGE=filesystem\n"), Signature::Content("ext4".to_owned()));
+        assert_eq!(parse("UUID=1\nTYPE=swap\nUSAGE=other\n"), Signature::Content("swap".to_owned()));
+        assert_eq!(parse("TYPE=swap\nPTTYPE=dos\n"), Signature::Content(SEVERAL.to_owned()));
         assert_eq!(parse(""), Signature::Nothing);
     }
 }

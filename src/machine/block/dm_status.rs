@@ -121,7 +121,8 @@ pub fn targets(buffer: &[u8]) -> Option<Vec<Target>> {
             Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
         };
         let (start, length) = (bytes(at)?, bytes(at.checked_add(8)?)?);
-        let (kind, text) = (text(at.checked_add(24)?, at.checked_add(SPEC)?)?, text(at.checked_add(SPEC)?, buffer.len())?);
+        let (kind, text) =
+            (text(at.checked_add(24)?, at.checked_add(SPEC)?)?, text(at.checked_add(SPEC)?, buffer.len())?);
         targets.push(Target { start, length, kind, text });
         // `next` counts from the start of the data.
         at = data.checked_add(number(at.checked_add(20)?)? as usize)?;

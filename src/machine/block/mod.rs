@@ -14,3 +14,4 @@ pub mod openers;
 pub mod read_zero;
 pub mod served;
 pub mod stack;
+pub mod swaps;

@@ -108,8 +108,8 @@ fn line(text: &str) -> Option<Mount> {
     })
 }
 
-/// The text with the octal escapes of mountinfo (`\040` for a space) undone.
-fn unescape(text: &str) -> String {
+/// The text with the octal escapes of the kernel's tables (`\040` for a space) undone.
+pub fn unescape(text: &str) -> String {
     let (mut out, mut rest) = (Vec::new(), text.as_bytes());
     while let Some((&first, tail)) = rest.split_first() {
         let octal = tail.get(..3).filter(|_| first == b'\\').and_then(|d| std::str::from_utf8(d).ok());

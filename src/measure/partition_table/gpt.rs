@@ -162,6 +162,7 @@ fn entry(device: &Blocks<'_>, raw: &[u8], index: u32, good: &mut Good) {
         name: escape_str(&name),
         index,
         purpose: purpose::of_gpt(raw),
+        swap: purpose::is_gpt_swap(raw),
     });
 }
 

@@ -66,7 +66,8 @@ fn push(table: &mut Table, device: &Blocks<'_>, (start, count): (u64, u64), inde
     if end_byte > device.size {
         table.notes.push(format!("partition {index} ends beyond the device"));
     }
-    table.entries.push(Entry { first_byte, end_byte, name: String::new(), index, purpose: purpose::of_mbr(kind) });
+    let (name, purpose, swap) = (String::new(), purpose::of_mbr(kind), kind == purpose::MBR_SWAP);
+    table.entries.push(Entry { first_byte, end_byte, name, index, purpose, swap });
 }
 
 /// Follows the chain: data partitions count from the block at hand, the next block from the start of the extended

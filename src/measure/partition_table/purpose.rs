@@ -1,5 +1,5 @@
 //! What a partition is for by its type, where that forbids a test on it: firmware, boot loaders and volume managers use such
-//! partitions without any file system or signature in them. Pure.
+//! partitions without any file system or signature in them; and which type is that of swap space. Pure.
 
 /// GPT types (UEFI 5.3.3, and their makers' own documents).
 const GPT: &[(&str, &str)] = &[
@@ -19,6 +19,16 @@ const MBR: &[(u8, &str)] = &[
     (0x8e, "a partition of LVM"),
     (0xef, "an EFI system partition"),
 ];
+
+/// Swap space of Linux in a GPT (Discoverable Partitions Specification).
+const GPT_SWAP: &str = "0657fd6d-a4ab-43c4-84e5-0933c84b4f4f";
+/// Swap space of Linux in an MBR.
+pub(super) const MBR_SWAP: u8 = 0x82;
+
+/// Whether a type in a GPT entry (16 bytes, as they lie on the disk) is that of swap space.
+pub(super) fn is_gpt_swap(raw: &[u8]) -> bool {
+    guid(raw).is_some_and(|text| text == GPT_SWAP)
+}
 
 /// What a partition with this type in a GPT entry (16 bytes, as they lie on the disk) is, where no test may use it.
 pub(super) fn of_gpt(raw: &[u8]) -> Option<&'static str> {
@@ -52,6 +62,8 @@ mod tests {
         // "Hah!IdontNeedEFI", as it lies there.
         assert!(of_gpt(b"Hah!IdontNeedEFI").is_some_and(|what| what.contains("BIOS boot")));
         assert_eq!((of_gpt(&[0; 16]), of_gpt(b"short")), (None, None));
+        let swap = [0x6d, 0xfd, 0x57, 0x06, 0xab, 0xa4, 0xc4, 0x43, 0x84, 0xe5, 0x09, 0x33, 0xc8, 0x4b, 0x4f, 0x4f];
+        assert!(is_gpt_swap(&swap) && !is_gpt_swap(&esp) && of_gpt(&swap).is_none());
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub struct Entry {
     pub index: u32,
     /// What it is for by its type, where no test may use it.
     pub purpose: Option<&'static str>,
+    /// Whether it is swap space by its type.
+    pub swap: bool,
 }
 
 /// Bytes that belong to the table itself.

@@ -1,6 +1,6 @@
 //! The single checks of a scratch proof: each passes with a line in words, or refuses with what to do. Makes no range.
 
-use super::{Asked, LABEL};
+use super::{swap, Asked, Known, LABEL};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
@@ -75,6 +75,7 @@ fn holds(kind: &str) -> String {
             format!("a {kind} file system")
         }
         "swap" => "swap space".to_owned(),
+        "swsuspend" => "swap space with an image of hibernation".to_owned(),
         LVM => "a physical volume of LVM".to_owned(),
         "linux_raid_member" => "a member of an md RAID".to_owned(),
         "crypto_LUKS" => "an encrypted volume (LUKS)".to_owned(),
@@ -207,13 +208,25 @@ pub(super) fn named<'a>(
     }
 }
 
-/// Checks that nothing uses a partition: holders, mounts, signatures.
-pub(super) fn unused(checks: &mut Checks, on: &Asked<'_>, device: &Device, p: &Partition) -> Result<()> {
+/// Checks that nothing uses a partition: holders, mounts, signatures. Whether it is inactive swap space, whose content is
+/// nobody's.
+pub(super) fn unused(
+    checks: &mut Checks,
+    on: &Asked<'_>,
+    device: &Device,
+    known: &Known,
+    p: &Partition,
+) -> Result<bool> {
     not_held(checks, on.root, &device.attr(&format!("{}/holders", p.name)), &p.name)?;
     if let Some(devnum) = p.devnum {
         not_mounted(checks, on.root, &devnum.to_string(), &p.name)?;
     }
-    unsigned(checks, on, (&p.node(), &p.name), "partition")
+    let node = p.node();
+    if swap::is_swap(&on.hold.signature(&node, None)?) {
+        checks.lines.push(format!("{} is swap space and nothing else (blkid -p)", p.name));
+        return swap::inactive(checks, on, known, p).map(|()| true);
+    }
+    unsigned(checks, on, (&node, &p.name), "partition").map(|()| false)
 }
 
 /// That nothing lies on a node; `what` it is, for who has to name another.

@@ -57,10 +57,14 @@ fn takes(target: &Target, of: Devnum) -> Option<Vec<(u64, u64)>> {
         "striped" => {
             let words: Vec<&str> = target.text.split_whitespace().collect();
             let number = words.first()?.parse::<u64>().ok().filter(|n| *n > 0)?;
-            let stripes: Option<Vec<(Devnum, u64)>> = words.get(2..)?.chunks(2).map(|pair| {
-                let sectors: u64 = pair.get(1)?.parse().ok()?;
-                Some((pair[0].parse().ok()?, sectors.checked_mul(SECTOR)?))
-            }).collect();
+            let stripes: Option<Vec<(Devnum, u64)>> = words
+                .get(2..)?
+                .chunks(2)
+                .map(|pair| {
+                    let sectors: u64 = pair.get(1)?.parse().ok()?;
+                    Some((pair[0].parse().ok()?, sectors.checked_mul(SECTOR)?))
+                })
+                .collect();
             let stripes = stripes.filter(|s| s.len() as u64 == number)?;
             Some(only(stripes, target.length.div_ceil(number)))
         }
@@ -85,7 +89,9 @@ impl Ground<'_> {
         let mut parts: Vec<Part> = Vec::new();
         for next in self.follow(top, (0, length), 0, &mut tables)? {
             match parts.last_mut() {
-                Some(p) if (p.at + p.length, p.on_disk + p.length) == (next.at, next.on_disk) => p.length += next.length,
+                Some(p) if (p.at + p.length, p.on_disk + p.length) == (next.at, next.on_disk) => {
+                    p.length += next.length
+                }
                 _ => parts.push(next),
             }
         }
@@ -123,10 +129,11 @@ impl Ground<'_> {
             };
             let to = end.min(target.start + target.length);
             let place = offset.checked_add(at - target.start).ok_or("a table leads beyond 64 bits")?;
-            parts.extend(self.below(name, below, (place, to - at), depth, tables)?.into_iter().map(|p| Part {
-                at: at + (p.at - place),
-                ..p
-            }));
+            parts.extend(
+                self.below(name, below, (place, to - at), depth, tables)?
+                    .into_iter()
+                    .map(|p| Part { at: at + (p.at - place), ..p }),
+            );
             at = to;
         }
         if at != end {

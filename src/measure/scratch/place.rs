@@ -20,7 +20,7 @@ pub enum ScratchSpec {
     },
     /// The largest gap between the partitions that reads all zero.
     Gap,
-    /// The first of these that is possible: label, gap.
+    /// The first of these that is possible: label, gap, an inactive swap partition.
     Auto,
 }
 

@@ -62,10 +62,14 @@ pub(super) fn prove(
     let shown = format!("{node} ({})", name.known().map_or_else(|| "?".to_owned(), |n| escape_str(n)));
     let uuid = checks.known(on.root.text(&volume.attr("dm/uuid")), &format!("what device mapper calls {shown}"))?;
     let own = uuid.strip_prefix(UUID.0);
-    checks.require(own.is_some_and(|u| u.len() == UUID.1), &format!("{shown} is a logical volume of LVM"), || match own {
-        Some(_) => format!("{shown} is a part of another logical volume; name one that is of its own"),
-        None => format!("{shown} is no logical volume of LVM; name one, or a partition"),
-    })?;
+    checks.require(
+        own.is_some_and(|u| u.len() == UUID.1),
+        &format!("{shown} is a logical volume of LVM"),
+        || match own {
+            Some(_) => format!("{shown} is a part of another logical volume; name one that is of its own"),
+            None => format!("{shown} is no logical volume of LVM; name one, or a partition"),
+        },
+    )?;
     let read_only = on.root.flag(&volume.attr("ro"));
     checks.require(read_only.is(false), &format!("{node} is not read-only"), || format!("{node} is read-only"))?;
     let partitions = super::checks::partitions(&checks, on.root, device)?;
@@ -101,6 +105,7 @@ pub(super) fn prove(
         thin: known.thin.is_some(),
         labelled: false,
         is_zero: false,
+        ownerless: false,
         private: false,
         opened: on.opened,
         volume: Some(volume),
@@ -253,6 +258,7 @@ pub(super) fn of_journal(mut checks: Checks, on: &Asked<'_>, volume: &Device, he
         thin: header.thin,
         labelled: false,
         is_zero: false,
+        ownerless: false,
         private: false,
         opened: disk,
         volume: None,

@@ -1,0 +1,42 @@
+//! `auto`: the first place that is possible of those that nobody has to name. Decides the order and who is left out; the proof
+//! of each is that of the place itself.
+
+use super::checks::{self, Checks};
+use super::{prove, swap, Asked, Known, Proof, ScratchSpec};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::machine::fs::durable::Durable;
+
+/// Proves the first that is possible: label, gap, an inactive swap partition.
+pub(super) fn first_possible(
+    on: &mut Asked<'_>,
+    device: &Device,
+    known: &Known,
+    mut ledger: Option<&mut (dyn Durable + '_)>,
+) -> Result<Proof> {
+    let mut reasons = Vec::new();
+    for (name, place) in places(on, device)? {
+        let ledger: Option<&mut dyn Durable> = match &mut ledger {
+            Some(ledger) => Some(&mut **ledger),
+            None => None,
+        };
+        match prove(on, device, &place, known, ledger) {
+            Err(Error::NotSafe { why, .. }) => reasons.push(format!("{name}: {why}")),
+            // A partition that was swap space when it was looked for, and is not any more, was named by nobody.
+            Ok(proof) if matches!(place, ScratchSpec::Node(_)) && !proof.ownerless => {
+                reasons.push(format!("{name}: it is no swap space any more"));
+            }
+            other => return other,
+        }
+    }
+    let why = format!("no place on it is possible as it is; {}", reasons.join("; "));
+    Err(Error::NotSafe { device: device.node(), why })
+}
+
+fn places(on: &Asked<'_>, device: &Device) -> Result<Vec<(String, ScratchSpec)>> {
+    let checks = Checks { device: device.node(), lines: Vec::new() };
+    let partitions = checks::partitions(&checks, on.root, device)?;
+    let swaps = swap::candidates(on, &partitions)?.into_iter().map(|node| (node.clone(), ScratchSpec::Node(node)));
+    let named = [("label".to_owned(), ScratchSpec::Label), ("gap".to_owned(), ScratchSpec::Gap)];
+    Ok(named.into_iter().chain(swaps).collect())
+}

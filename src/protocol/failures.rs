@@ -1,0 +1,21 @@
+//! How a test that came to no answer says so: the errors of its steps in words. Decides nothing.
+
+use crate::error::Error;
+use crate::facts::Facts;
+use crate::machine::port::ActError;
+use crate::protocol::Subject;
+
+/// An act that failed.
+pub(super) fn act_error(device: &str, operation: &str, error: &ActError) -> Error {
+    Error::Act { device: device.to_owned(), operation: operation.to_owned(), what: error.to_string() }
+}
+
+/// Somebody asked the process to end; `what`: in what state the device is.
+pub(super) fn interrupted(facts: &Facts, what: &str) -> Error {
+    Error::Interrupted { device: facts.device.node(), what: what.to_owned() }
+}
+
+/// Somebody asked the process to end while the test ran, and it has ended as it should.
+pub(super) fn ended_early(on: &Subject<'_>) -> Error {
+    interrupted(on.facts, if on.proof.ownerless { "nothing had to be put back" } else { "the content was put back" })
+}
