@@ -102,21 +102,21 @@ impl Measure {
         };
         let sustained = size(&self.sustained, "--sustained")?;
         let max_bytes = size(&Some(self.max_bytes.clone()), "--max-bytes")?.unwrap_or_default();
+        let auto = if self.auto { Some(measure_auto::wanted(roots, &self.device)?) } else { None };
         let request = Request {
             device: self.device.clone(),
             place: match &self.scratch {
                 Some(scratch) => scratch.parse().map_err(|e| usage(format!("--scratch: {e}")))?,
-                None if self.auto => measure_auto::place(roots, &self.device)?,
-                // Only the places are listed.
-                None => Default::default(),
+                // Without a policy only the places are listed.
+                None => auto.as_ref().map(|wanted| wanted.place.clone()).unwrap_or_default(),
             },
             thin_ok: self.thin_ok,
             // A rule of an administrator that names the bytes as scratch has said so.
-            data_ok: self.data_ok || self.auto,
+            data_ok: self.data_ok || auto.as_ref().is_some_and(|wanted| wanted.names_the_bytes),
             shared_ok: self.shared_ok,
             private: false,
             dry_run: self.dry_run,
-            journal: self.journal.clone(),
+            journal: self.journal.clone().or(auto.and_then(|wanted| wanted.journal)),
             // Who asks for a longer stretch allows what it writes.
             max_bytes: max_bytes.saturating_add(sustained.unwrap_or(0).saturating_mul(7)),
             sustained,

@@ -3,14 +3,18 @@
 
 use crate::assess::policies;
 use crate::assess::Picture;
+use crate::device::display::escape_str;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
 use crate::jobs::target;
+use crate::machine::fs::durable::LiveDurable;
 use crate::machine::Roots;
 use crate::measure::scratch::ScratchSpec;
-use crate::policy::{Measure, Policy};
+use crate::policy::format::Rule;
+use crate::policy::{Measure, Policy, Sourced};
 use crate::terms::{Basis, Class, FindingCode};
+use std::path::PathBuf;
 
 /// The unit that an event is to ask for: where a policy wants a test, and there is neither a verdict nor an interrupted
 /// test. The instance is the device number, which needs no escaping anywhere.
@@ -32,15 +36,73 @@ fn scratch(policy: &Policy) -> Option<&str> {
     policy.scratch.as_ref().filter(|_| auto).map(|s| s.value.as_str())
 }
 
-/// Where `measure --auto` may write on a device.
-pub fn place(roots: &Roots, typed: &str) -> Result<ScratchSpec> {
+/// What the policy says of an automatic test.
+#[derive(Debug)]
+pub struct Wanted {
+    /// Where it may write.
+    pub place: ScratchSpec,
+    /// Where it keeps the old content, if the policy says so.
+    pub journal: Option<PathBuf>,
+    /// Whether a rule names the bytes: that is leave to write over what lies there. `auto` names none.
+    pub names_the_bytes: bool,
+}
+
+/// What `measure --auto` is to do on a device.
+pub fn wanted(roots: &Roots, typed: &str) -> Result<Wanted> {
     let device: Device = target::whole(roots, typed)?;
     let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
     let (policy, _) = policies::resolve(roots, &facts);
-    let not_safe = |why: String| Error::NotSafe { device: device.node(), why };
-    let scratch = scratch(&policy).ok_or_else(|| {
-        not_safe("no policy says measure = \"auto\" and a scratch for it; see `zerocap policy test`".to_owned())
-    })?;
+    of_policy(&policy, &device).unwrap_or_else(|| {
+        let why = "no policy says measure = \"auto\" and a scratch for it; see `zerocap policy test`".to_owned();
+        Err(Error::NotSafe { device: device.node(), why })
+    })
+}
+
+/// What a policy says of an automatic test of a device; `None` where it wants none.
+pub fn of_policy(policy: &Policy, device: &Device) -> Option<Result<Wanted>> {
+    let scratch = scratch(policy)?;
     let from = policy.scratch.as_ref().map_or("", |s| s.from.as_str());
-    scratch.parse().map_err(|e| not_safe(format!("{from}: scratch: {e}")))
+    let place = scratch.parse().map_err(|e| format!("{from}: scratch: {e}"));
+    let wanted = place.and_then(|place: ScratchSpec| {
+        let journal = policy.journal.as_ref().map(journal).transpose()?;
+        Ok(Wanted { names_the_bytes: place != ScratchSpec::Auto, place, journal })
+    });
+    Some(wanted.map_err(|why| Error::NotSafe { device: device.node(), why }))
+}
+
+/// The directory of a policy's journal, where it can be written to from here.
+fn journal(wish: &Sourced<String>) -> std::result::Result<PathBuf, String> {
+    let dir = PathBuf::from(&wish.value);
+    LiveDurable::new(&dir, 0o600).may_be_written().map(|()| dir).map_err(|e| {
+        let dir = escape_str(&wish.value);
+        format!(
+            "{}: journal: {e}. The walls of zerocap-measure@.service let it write below /var/lib/zerocap and to what is named: \
+             `systemctl edit zerocap-measure@.service`, with the lines [Service] and ReadWritePaths={dir}",
+            escape_str(&wish.from)
+        )
+    })
+}
+
+/// The places that rules name and that make none, as `file:line: what`.
+pub fn no_places(rules: &[Rule]) -> Vec<String> {
+    let wrong = |wish: &Sourced<String>| {
+        let why = wish.value.parse::<ScratchSpec>().err()?;
+        Some(format!("{}: scratch: {why}; no automatic test is made there", wish.from))
+    };
+    rules.iter().filter_map(|rule| wrong(rule.wishes.scratch.as_ref()?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::format;
+
+    #[test]
+    fn a_place_that_is_none_is_told_with_its_line() {
+        let text = "[[rule]]\nscratch = 'auto'\n[[rule]]\nmodel = 'x'\nscratch = 'sda3'\n";
+        let (rules, problems) = format::parse("20.toml", text);
+        assert!(problems.is_empty());
+        let said = no_places(&rules);
+        assert!(said.len() == 1 && said[0].starts_with("20.toml:5: scratch: give a partition node"), "{said:?}");
+    }
 }

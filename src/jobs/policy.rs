@@ -6,6 +6,7 @@ use crate::device::display::{escape_str, printable};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
+use crate::jobs::measure_auto;
 use crate::jobs::show;
 use crate::jobs::target;
 use crate::machine::fs::durable::{Durable, LiveDurable};
@@ -180,6 +181,10 @@ pub fn test(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<
     let device = target::named(roots, typed)?;
     let picture = assess::look_at(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
     let (_, applied, _) = policies::traced(roots, &picture.facts);
+    let of_it = |from: &str| applied.iter().any(|a| a.key == "scratch" && a.from == from);
+    let (rules, _) = policies::rules(roots);
+    let wrong = rules.into_iter().filter(|r| r.wishes.scratch.as_ref().is_some_and(|s| of_it(&s.from)));
+    measure_auto::no_places(&wrong.collect::<Vec<_>>()).iter().for_each(|p| remark(p));
     Ok(Tested { applied, document: picture.document })
 }
 
@@ -187,6 +192,7 @@ pub fn test(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<
 pub fn list(roots: &Roots) -> Result<Listed> {
     let (rules, mut problems) = policies::rules(roots);
     problems.extend(matcher::check(&rules));
+    problems.extend(measure_auto::no_places(&rules));
     let files = roots.lasting(roots.devices(), 0o644);
     let mut kept = Vec::new();
     for name in files.list()? {

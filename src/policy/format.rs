@@ -13,6 +13,7 @@
 //! hazard         = "old-data-left" # known of these devices: old-data-left zeroing-error no-answer
 //! measure        = "never"         # or "auto": by a unit, once, where `scratch` says
 //! scratch        = "label"         # as WHERE of zerocap measure
+//! journal        = "/srv/zerocap"  # the directory where an automatic test keeps the old content
 //! fast_ratio     = 2.0             # from this speedup on zeroing is fast
 //! max_age        = "30d"           # from this age on a measurement is stale
 //! knob_off_below = 1.0             # the kernel's knob goes to 0 where the speedup is surely below this
@@ -29,6 +30,7 @@ use super::{Measure, Sourced};
 use crate::device::display::escape_str;
 use crate::terms::{Class, Hazard, ZeroingMode};
 use crate::units::parse_duration;
+use std::path::{Component, Path};
 use std::str::FromStr;
 use std::sync::OnceLock;
 use toml::de::{DeTable, DeValue};
@@ -103,6 +105,8 @@ pub struct Wishes {
     pub measure: Option<Sourced<Measure>>,
     /// Where an automatic test may write.
     pub scratch: Option<Sourced<String>>,
+    /// The directory of an automatic test's journal.
+    pub journal: Option<Sourced<String>>,
     /// From this speedup on zeroing is fast: a ratio of times.
     pub fast_ratio: Option<Sourced<f64>>,
     /// The knob goes off where the speedup is surely below this ratio of times.
@@ -229,6 +233,7 @@ fn set(rule: &mut Rule, key: &str, value: &DeValue<'_>, at: &str) -> Result<(), 
             }
             wishes.scratch = sourced(at, text);
         }
+        "journal" => wishes.journal = sourced(at, directory(key, value)?),
         "fast_ratio" => wishes.fast_ratio = sourced(at, ratio(key, value)?),
         "knob_off_below" => wishes.knob_off_below = sourced(at, ratio(key, value)?),
         "manage_knob" => {
@@ -258,6 +263,26 @@ fn is_meta(c: char) -> bool {
 
 fn text_of(key: &str, value: &DeValue<'_>) -> Result<String, String> {
     value.as_str().map(str::to_owned).ok_or_else(|| format!("{key} must be a text in quotes"))
+}
+
+/// Directories that the unit of the automatic test does not see, or sees as others that go when it ends.
+const NOT_IN_THE_UNIT: [&str; 5] = ["/tmp", "/var/tmp", "/home", "/root", "/run/user"];
+
+/// A directory by its whole path, which the unit of the automatic test can see.
+fn directory(key: &str, value: &DeValue<'_>) -> Result<String, String> {
+    let text = text_of(key, value)?;
+    let path = Path::new(&text);
+    let plain = |c: Component<'_>| matches!(c, Component::RootDir | Component::Normal(_));
+    if !path.is_absolute() || !path.components().all(plain) || text.contains('\0') {
+        return Err(format!("{key} must be the whole path of a directory, like \"/srv/zerocap\""));
+    }
+    match NOT_IN_THE_UNIT.iter().find(|dir| path.starts_with(dir)) {
+        Some(dir) => Err(format!(
+            "{key}: zerocap-measure@.service does not see {dir}, and what it kept there would be lost with it; name another \
+             directory"
+        )),
+        None => Ok(text),
+    }
 }
 
 fn word<T: FromStr + std::fmt::Display>(key: &str, value: &DeValue<'_>, all: &[T]) -> Result<T, String> {

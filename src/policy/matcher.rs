@@ -151,6 +151,7 @@ fn apply(rule: &Rule, policy: &mut Policy, applied: &mut Vec<Applied>) {
     wish("hazard", take(&wishes.hazard, &mut policy.hazard, |v| v.to_string()));
     wish("measure", take(&wishes.measure, &mut policy.measure, |v| format!("{v:?}").to_lowercase()));
     wish("scratch", take(&wishes.scratch, &mut policy.scratch, String::clone));
+    wish("journal", take(&wishes.journal, &mut policy.journal, String::clone));
     wish("fast_ratio", put(&wishes.fast_ratio, &mut policy.fast_ratio));
     wish("knob_off_below", put(&wishes.knob_off_below, &mut policy.knob_off_below));
     wish("zeroing_mode", take(&wishes.zeroing_mode, &mut policy.zeroing_mode, |v| v.to_string()));

@@ -23,6 +23,8 @@ pub struct Policy {
     pub measure: Option<Sourced<Measure>>,
     /// The scratch for an automatic test.
     pub scratch: Option<Sourced<String>>,
+    /// The directory of an automatic test's journal.
+    pub journal: Option<Sourced<String>>,
     /// From this speedup on zeroing is fast.
     pub fast_ratio: f64,
     /// The knob is turned off when the speedup's upper end is below this.
@@ -47,6 +49,7 @@ impl Default for Policy {
             accept: None,
             measure: None,
             scratch: None,
+            journal: None,
             fast_ratio: 2.0,
             knob_off_below: 1.0,
             manage_knob: true,

@@ -55,6 +55,12 @@ fn a_bad_rule_leaves_the_others() {
         ("accept = \"all\"", "accept must be one of old-data-left"),
         ("measure = \"always\"", "measure must be"),
         ("scratch = \"\"", "scratch is empty"),
+        ("journal = 1", "journal must be a text"),
+        ("journal = \"srv\"", "journal must be the whole path of a directory"),
+        ("journal = \"/srv/../tmp\"", "journal must be the whole path of a directory"),
+        ("journal = \"/tmp/j\"", "journal: zerocap-measure@.service does not see /tmp"),
+        ("journal = \"/var/tmp\"", "journal: zerocap-measure@.service does not see /var/tmp"),
+        ("journal = \"/home/a\"", "journal: zerocap-measure@.service does not see /home"),
         ("model = 7", "model must be a text"),
         ("fast_ratio = \"2\"", "fast_ratio must be a number"),
         ("fast_ratio = -1.0", "fast_ratio must be a number"),
@@ -97,6 +103,8 @@ fn problems_of_a_whole_file() {
     let written = parse("a.toml", "[[rule]]\nfast_ratio = 1_0.5\nknob_off_below = +1_0\n").0.remove(0).wishes;
     assert_eq!(written.fast_ratio.map(|r| r.value), Some(10.5));
     assert_eq!(written.knob_off_below.map(|r| r.value), Some(10.0));
+    let journal = parse("a.toml", "[[rule]]\njournal = '/tmpfs/j'\n").0.remove(0).wishes.journal;
+    assert_eq!(journal, Some(Sourced { value: "/tmpfs/j".to_owned(), from: "a.toml:2".to_owned() }));
     let (rules, problems) = parse("a\n.toml", "other = 1\n[[rule]]\nclass = \"fast\"\n");
     assert_eq!((rules.len(), problems.len()), (1, 1));
     assert!(!problems[0].contains('\n'));

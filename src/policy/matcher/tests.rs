@@ -66,7 +66,7 @@ fn the_last_rule_wins_key_by_key() {
         "[[rule]]\nclass = 'slow'\nfast_ratio = 3\nmeasure = 'never'\nwhy = 'first'\n\
          [[rule]]\nmodel = 'Other'\nclass = 'none'\n\
          [[rule]]\nkind = 'nvme'\nclass = 'fast'\naccept = 'no-answer'\nmanage_knob = false\nhazard = 'zeroing-error'\n\
-         scratch = 'gap'\nknob_off_below = 0.5\nzeroing_mode = 'writesame'\nmax_age = '90d'\n",
+         scratch = 'gap'\nknob_off_below = 0.5\nzeroing_mode = 'writesame'\nmax_age = '90d'\njournal = '/srv/zerocap'\n",
     );
     let (policy, applied, problems) = resolve(&all, &DISK);
     let at = |n: u32| format!("f:{n}");
@@ -76,6 +76,7 @@ fn the_last_rule_wins_key_by_key() {
         accept: Some(Sourced { value: Hazard::NoAnswer, from: at(12) }),
         measure: Some(Sourced { value: Measure::Never, from: at(4) }),
         scratch: Some(Sourced { value: "gap".to_owned(), from: at(15) }),
+        journal: Some(Sourced { value: "/srv/zerocap".to_owned(), from: at(19) }),
         fast_ratio: 3.0,
         knob_off_below: 0.5,
         manage_knob: false,
@@ -87,7 +88,7 @@ fn the_last_rule_wins_key_by_key() {
     let find = |key| applied.iter().find(|a| a.key == key).unwrap();
     assert_eq!((find("class").value.as_str(), find("class").from.as_str()), ("fast", "f:11"));
     assert_eq!((find("measure").value.as_str(), find("measure").why.as_deref()), ("never", Some("first")));
-    assert_eq!((applied.len(), find("fast_ratio").value.as_str()), (10, "3"));
+    assert_eq!((applied.len(), find("fast_ratio").value.as_str()), (11, "3"));
     assert_eq!(resolve(&[], &DISK), (Policy::default(), vec![], vec![]));
 }
 

@@ -74,6 +74,7 @@ check "swapon works after the kill" swapon "/dev/${swap}p2"; swapoff "/dev/${swa
 umount /var/lib/zerocap
 before=$(rest "$swap" "${swap}p2")
 check_exit 0 "the command of the list" zerocap measure "/dev/$swap" --scratch auto --json
+note "$(json 'd["class"], d["measured"]["inconclusive"], [f["code"] for f in d["findings"]]' <<<"$OUT")"
 timed check_eq "$(json 'd["class"], d["measured"]["scratch"]' <<<"$OUT")" "('fast', 'swap')" "gives the class"
 check_eq "$(rest "$swap" "${swap}p2")" "$before" "the rest of the disk, the first MiB of the swap too, is as before"
 check_eq "$(blkid -p -s UUID -o value "/dev/${swap}p2")" "$uuid" "it is found by the same UUID"
