@@ -107,6 +107,17 @@ fn what_was_kept_is_forgotten_by_device_or_identity() {
     assert!(place.event("sde").starts_with("ZEROCAP_CLASS=unknown\n"));
     let (code, _, error) = place.run(&["policy", "forget", "sde"]);
     assert!(code == 1 && error.contains("nothing is kept"), "{error}");
+    assert!(!listed.contains("is not here now"), "{listed}");
+    let devices = place.state.path().join("etc/zerocap/devices");
+    let kept = std::fs::read_to_string(devices.join("naa.5000000000000001.json")).unwrap();
+    let gone = kept.replace("naa.5000000000000001", "LVM-gone");
+    std::fs::write(devices.join("LVM-gone.json"), gone).unwrap();
+    let (_, listed, _) = place.run(&["policy", "list"]);
+    assert!(
+        listed.contains("# LVM-gone is not here now") && listed.contains("`zerocap policy forget LVM-gone`"),
+        "{listed}"
+    );
+    assert_eq!(place.run(&["policy", "forget", "LVM-gone"]).0, 0, "of a volume that is gone");
     assert_eq!(place.run(&["policy", "forget", "naa.5000000000000001"]).0, 0, "of a device that may be gone");
     assert_eq!(place.run(&["policy", "forget", "naa.5000000000000001"]).0, 32);
 }

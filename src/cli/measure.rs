@@ -14,10 +14,11 @@ use verdict_format::answers::json;
 
 /// The timed and verified test; keeps and publishes the verdict
 ///
-/// Writes to the scratch range only, and puts its content back. WHERE is a partition of DEV (/dev/…), `label` (the GPT
-/// partition named zerocap-scratch), `gap` (space between partitions that reads zero), `auto` (the first of label, gap and an
-/// inactive swap partition that is possible), or OFFSET+LENGTH in bytes, or with K, M, G, T. Swap that is not active is
-/// nobody's: it is left as the test left it, its first MiB as it was. A directory of a file system on DEV: what zeroed space
+/// Writes to the scratch range only, and puts its content back. WHERE is a partition of DEV or a logical volume on it alone
+/// (/dev/…), `label` (the GPT partition named zerocap-scratch), `gap` (space between partitions that reads zero), `vg:VG` (a
+/// logical volume that is made there and removed), `auto` (the first of label, gap, an inactive swap partition and vg: that is
+/// possible), or OFFSET+LENGTH in bytes, or with K, M, G, T. Swap that is not active is nobody's: it is left as the test left
+/// it, its first MiB as it was. A directory of a file system on DEV: what zeroed space
 /// in files gains for synchronous writes. Without --scratch nothing is tested: the places that are possible on DEV are listed,
 /// each with its command.
 #[derive(Debug, clap::Args)]

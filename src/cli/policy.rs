@@ -133,6 +133,13 @@ fn list(listed: &Listed) -> String {
     for (name, said) in listed.kept.iter().filter_map(|(n, s)| Some((n, s.as_ref().ok()?))) {
         let _ = writeln!(text, "{name}: {said}");
     }
+    for identity in &listed.absent {
+        let _ = writeln!(
+            text,
+            "# {identity} is not here now (taken away, or a logical volume that was removed or is not active); \
+             `zerocap policy forget {identity}` drops what is kept of it"
+        );
+    }
     text
 }
 

@@ -7,15 +7,17 @@ use crate::device::display::escape_str;
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
 use crate::facts::{self, Depth, Facts};
-use crate::jobs::target;
+use crate::jobs::{target, volume};
 use crate::machine::block::hold::{Hold, LiveHold, Opened};
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::interrupt::Interrupt;
+use crate::machine::lvm::Own;
 use crate::machine::port::child::ChildPort;
 use crate::machine::process;
 use crate::machine::Roots;
 use crate::measure::outcome::Outcome;
-use crate::measure::scratch::{self, temporary, Asked, Known, Proof};
+use crate::measure::scratch::group::Planned;
+use crate::measure::scratch::{self, temporary, Asked, Known, Proof, ScratchSpec};
 use crate::measure::trial;
 use crate::policy::{Measure, Policy};
 use crate::protocol::plan::{self, Intended, Prepared};
@@ -91,10 +93,44 @@ fn with_lock(
     listener: &mut dyn Listener,
 ) -> Result<Option<Answer>> {
     let known = known(roots, facts, request)?;
+    let mut asked = Asked { root: &roots.system, hold: &mut *held.hold, opened };
+    let Some(wanted) = volume::wanted(&mut asked, request, facts, &known)? else {
+        return on_place(roots, request, (facts, policy, name), (opened, &known, None), held, listener);
+    };
+    if request.dry_run {
+        return Ok(Some(Answer::Planned(volume::lines(request, &wanted.0))));
+    }
+    let (own, node) = volume::make(roots, facts, name, &wanted, held.intents)?;
+    let inside = Request { place: ScratchSpec::Node(node), ..request.clone() };
+    let made = Some((own, wanted.0));
+    let tested = on_place(roots, &inside, (facts, policy, name), (opened, &known, made), held, listener);
+    let gone = volume::finish(roots, name, held.intents);
+    match tested {
+        Ok(answer) => gone.map(|()| answer),
+        Err(e) => {
+            // Why there is no answer comes first.
+            gone.err().into_iter().for_each(|e| listener.remark(&format!("{e}; `zerocap recover` tries again")));
+            Err(e)
+        }
+    }
+}
+
+/// The same in a place that is there, perhaps because it was `made` for the test.
+fn on_place(
+    roots: &Roots,
+    request: &Request,
+    (facts, policy, name): (&Facts, &Policy, &str),
+    (opened, known, made): (Opened, &Known, Option<(Own, Planned)>),
+    held: &mut Held<'_>,
+    listener: &mut dyn Listener,
+) -> Result<Option<Answer>> {
     let mut ledger = ledger(roots);
     let ledger: Option<&mut dyn Durable> = if request.dry_run { None } else { Some(&mut ledger) };
     let mut asked = Asked { root: &roots.system, hold: held.hold, opened };
-    let mut proof = scratch::prove(&mut asked, &facts.device, &request.place, &known, ledger)?;
+    let mut proof = scratch::prove(&mut asked, &facts.device, &request.place, known, ledger)?;
+    if let Some((own, planned)) = made {
+        proof = proof.of_made(&facts.device, own, planned)?;
+    }
     let planned = intended(roots, request, (facts, policy), held.hold, &mut proof);
     let tested = planned.and_then(|intended| match intended {
         intended if request.dry_run => Ok(Some(Answer::Planned(plan::lines(request, &proof, &intended)))),

@@ -6,12 +6,14 @@ use crate::device::display::escape_str;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
 use crate::jobs::measure::{self, Request};
-use crate::jobs::target;
+use crate::jobs::{target, volume};
 use crate::machine::block::devices;
 use crate::machine::block::hold::{Hold, LiveHold, Opened};
 use crate::machine::fs::mounts::{self, Mount};
+use crate::machine::lvm;
 use crate::machine::Roots;
-use crate::measure::scratch::{self, Asked, ScratchSpec};
+use crate::measure::scratch::group::groups_on;
+use crate::measure::scratch::{self, Asked, Known, ScratchSpec};
 use crate::policy::Policy;
 use crate::protocol::plan::{Intended, Prepared};
 use crate::protocol::{self, directory};
@@ -141,8 +143,11 @@ fn places(
 ) -> Result<Vec<Place>> {
     let known = measure::known(roots, facts, request)?;
     let mut specs = vec![("label".to_owned(), ScratchSpec::Label), ("gap".to_owned(), ScratchSpec::Gap)];
+    let mut asked = Asked { root: &roots.system, hold: &mut *hold, opened };
+    let (groups, volumes) = of_lvm(request, facts, &known, &mut asked);
     let partitions = devices::partitions(&roots.system, &facts.device).known().cloned().unwrap_or_default();
     specs.extend(partitions.iter().map(|p| (p.node(), ScratchSpec::Node(p.node()))));
+    specs.extend(volumes.into_iter().map(|path| (path.clone(), ScratchSpec::Node(path))));
     if partitions.is_empty() {
         let (offset, length) = ON_BLANK;
         let typed = format!("{}MiB+{}MiB", offset / MIB, length / MIB);
@@ -161,7 +166,34 @@ fn places(
         });
         found.push(Place { scratch, answer: answer.map_err(in_words) });
     }
+    // Behind label, gap and the partitions, of which one may be swap space; before what somebody made.
+    let behind = found.len().min(2 + partitions.len());
+    found.splice(behind..behind, groups);
     Ok(found)
+}
+
+/// The volume groups on a disk as places, and the paths of the volumes in them.
+fn of_lvm(request: &Request, facts: &Facts, known: &Known, on: &mut Asked<'_>) -> (Vec<Place>, Vec<String>) {
+    let none = |why: String| (vec![Place { scratch: "vg:VG".to_owned(), answer: Err(why) }], Vec::new());
+    let reports = match volume::reports() {
+        Ok(reports) => reports,
+        Err(e) => return none(in_words(e)),
+    };
+    let groups = groups_on(on, &facts.device, &reports);
+    if groups.is_empty() {
+        return none("no volume group of LVM has extents on it".to_owned());
+    }
+    let place = |group: &String| Place {
+        scratch: format!("vg:{group}"),
+        answer: volume::planned(on, request, facts, known, (group, &reports))
+            .map(|(planned, _)| volume::told(&planned))
+            .map_err(in_words),
+    };
+    let places = groups.iter().map(place).collect();
+    let whole =
+        |v: &&lvm::Volume| v.devnum.is_some() && groups.contains(&v.group) && v.kinds.iter().any(|k| k == "public");
+    let path = |v: &lvm::Volume| format!("/dev/{}/{}", v.group, v.name);
+    (places, reports.volumes.iter().filter(whole).map(path).collect())
 }
 
 fn told(prepared: &Prepared, room: &str, checks: &[String]) -> String {

@@ -18,6 +18,7 @@ pub mod show;
 pub mod target;
 pub mod tune;
 pub mod udev_event;
+pub mod volume;
 
 /// Where things lie, for a caller that names no layer below this one.
 pub use crate::machine::{guarded, Roots};

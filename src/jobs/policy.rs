@@ -41,6 +41,8 @@ pub struct Listed {
     pub rules: Vec<Rule>,
     /// The kept files: name, identity, class and hazard, when; or what is wrong.
     pub kept: Vec<(String, std::result::Result<String, String>)>,
+    /// The identities of those kept files whose device is not here: it was taken away, or, a logical volume, removed.
+    pub absent: Vec<String>,
     /// What is wrong with the files of rules.
     pub problems: Vec<String>,
 }
@@ -194,15 +196,21 @@ pub fn list(roots: &Roots) -> Result<Listed> {
     problems.extend(matcher::check(&rules));
     problems.extend(measure_auto::no_places(&rules));
     let files = roots.lasting(roots.devices(), 0o644);
-    let mut kept = Vec::new();
+    let here: Vec<String> = target::listed(roots, true)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|d| facts::device::identity(&roots.system, d).map(|i| i.as_str().to_owned()))
+        .collect();
+    let (mut kept, mut absent) = (Vec::new(), Vec::new());
     for name in files.list()? {
         let said = measurements::listed(&files, &name).map(|m| {
+            absent.extend(m.identity.clone().filter(|i| !here.contains(i)).map(printable));
             let hazard = m.hazard.map_or_else(String::new, |h| format!(" {}", h.hazard));
             format!("{} {}{hazard} {}", printable(m.identity.unwrap_or_default()), m.class, printable(m.at))
         });
         kept.push((printable(name), said.map_err(printable)));
     }
-    Ok(Listed { rules, kept, problems })
+    Ok(Listed { rules, kept, absent, problems })
 }
 
 /// Model entries for hwdb from the measured devices among those named, or all.

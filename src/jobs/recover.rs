@@ -5,7 +5,7 @@ use crate::assess;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
-use crate::jobs::{measure, target};
+use crate::jobs::{measure, target, volume};
 use crate::machine::block::hold::{Hold, LiveHold};
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::interrupt::Interrupt;
@@ -115,10 +115,15 @@ fn one(roots: &Roots, dir: &Path, name: &str, give_up: bool) -> Result<String> {
         interrupt: &interrupt,
     };
     if give_up {
-        return recovery::give_up(&mut machine, name);
+        let volume = machine.intents.of(name).ok().flatten().and_then(|word| word.volume);
+        let left = volume.map(|v| format!("; the logical volume {0}/{1} is left: lvremove {0}/{1}", v.group, v.name));
+        return recovery::give_up(&mut machine, name).map(|said| said + &left.unwrap_or_default());
     }
     let devices = target::listed(roots, false)?;
-    let mut conclude = |device: Option<&Device>, word: &Intent| conclude(roots, name, device, word);
+    let mut conclude = |device: Option<&Device>, word: &Intent| {
+        conclude(roots, name, device, word)?;
+        word.volume.as_ref().map_or(Ok(()), |own| volume::remove(roots, own, word.run))
+    };
     recovery::recover(&mut machine, name, &devices, &mut measure::ledger(roots), &mut conclude)
 }
 

@@ -7,6 +7,7 @@ pub mod environment;
 pub mod fs;
 pub mod interrupt;
 pub mod io;
+pub mod lvm;
 pub mod machine_id;
 pub mod port;
 pub mod process;

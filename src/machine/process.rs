@@ -3,7 +3,7 @@
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use std::io::{self, Read};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -30,8 +30,14 @@ pub struct Said {
 /// # Errors
 /// `NotFound` where no directory has it, `TimedOut` with the process's number where it did not end in time.
 pub fn run(name: &str, arguments: &[&str], deadline: Duration) -> io::Result<Said> {
+    run_with(name, arguments, None, deadline)
+}
+
+/// The same with this as its standard input, which it holds open for as long as it runs: a lock, for instance.
+pub fn run_with(name: &str, arguments: &[&str], input: Option<OwnedFd>, deadline: Duration) -> io::Result<Said> {
     let mut command = command(name, arguments)?;
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let input = input.map_or_else(Stdio::null, Stdio::from);
+    let mut child = command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let until = Instant::now() + deadline;
     let said = collect(&mut child, until);
     if said.is_err() {

@@ -95,6 +95,11 @@ impl Header {
         [start, (start + length).saturating_sub(self.witness_block())]
     }
 
+    /// The same, each with the byte of the whole device that it speaks of.
+    pub fn witness_places(&self) -> Vec<(u64, u64)> {
+        self.witnesses().map(|at| (at, self.node_offset.saturating_add(at))).to_vec()
+    }
+
     /// The pieces: offset on the node and length.
     pub fn pieces(&self) -> impl Iterator<Item = (u64, u64)> {
         let ((start, length), piece) = (self.span, self.piece.max(1));

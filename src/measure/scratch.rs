@@ -6,7 +6,9 @@
 mod auto;
 mod checks;
 mod content;
+mod disk;
 mod gap;
+pub mod group;
 mod linear;
 mod others;
 mod place;
@@ -65,7 +67,7 @@ pub struct Known {
 pub struct Proof {
     /// The range.
     pub range: ScratchRange,
-    /// `partition`, `label`, `range`, `gap`, `swap` or `lv`.
+    /// `partition`, `label`, `range`, `gap`, `swap`, `lv`, or `vg` for a logical volume that was made for the test.
     pub kind: &'static str,
     /// A line a check.
     pub checks: Vec<String>,
@@ -111,28 +113,7 @@ pub fn prove(
     if *place == ScratchSpec::Auto {
         return auto::first_possible(on, device, known, ledger);
     }
-    let mut checks = Checks { device: device.node(), lines: Vec::new() };
-    checks.lines.push("whole-disk lock (flock) is held".to_owned());
-    same_device(&mut checks, on.root, device, &on.opened)?;
-    checks.require(!known.read_only, "not read-only", || "it is read-only".to_owned())?;
-    checks.require(!known.zoned, "not zoned", || "it is zoned: a blind write would break its zones".to_owned())?;
-    checks.require(known.same_identity.is_empty(), "no other device bears its identity", || {
-        format!("{} bears the same identity: it may be another path to this medium", known.same_identity.join(", "))
-    })?;
-    if let Some(why) = &known.thin {
-        checks.require(known.thin_ok, &format!("thinly provisioned ({why}), allowed by --thin-ok"), || {
-            format!("{why}: writing takes space from its pool; allow it with --thin-ok")
-        })?;
-    }
-    if let Some(why) = &known.shared {
-        let own_place = matches!(place, ScratchSpec::Label | ScratchSpec::Node(_));
-        checks.require(known.shared_ok || own_place, &format!("perhaps shared with other machines ({why})"), || {
-            format!(
-                "{why}, and what another machine writes is not seen here; name a partition that is scratch, or, if no other \
-                 machine uses it, allow it with --shared-ok"
-            )
-        })?;
-    }
+    let mut checks = disk::of_disk(on, device, place, known)?;
     if let Some(volume) = volume::named(on, device, place) {
         return volume::prove(checks, on, device, &volume, (known, ledger.is_some()));
     }
@@ -152,6 +133,7 @@ pub fn prove(
         ScratchSpec::Label | ScratchSpec::Auto => {
             ("label", Bounds::Partition(labelled(&checks, on.root, device, &partitions)?))
         }
+        ScratchSpec::Group(_) => return checks.refuse("a volume is made there first, and then proved"),
         ScratchSpec::Node(node) => ("partition", Bounds::Partition(named(&checks, on, device, &partitions, node)?)),
     };
     let private = known.private;

@@ -153,6 +153,7 @@ fn acted(
         journal_digest: None,
         zeroed: Vec::new(),
         on_trial: Vec::new(),
+        volume: None,
         at: clock::now_utc(),
     };
     intents.write(name, devnum, &word)?;

@@ -59,6 +59,12 @@ fn held(
         return Err(Error::NotSafe { device: name.to_owned(), why });
     }
     let file = journal_name(name);
+    if let Some(word) = word.as_ref().filter(|w| w.volume.is_some()) {
+        let disk = recovery_volume::named(machine.root, devices, (&word.identity, &word.device));
+        disk.as_ref().map_or(Ok(()), |disk| off_trial(machine, disk, word))?;
+        end(machine, name, Some(word), disk.as_ref(), conclude)?;
+        return Ok("the logical volume that was made for the test is gone; what it held was nobody's".to_owned());
+    }
     let needs_journal = match &word {
         Some(word) => word.journal.is_some() && !matches!(word.phase, Phase::Preparing | Phase::Done),
         // A journal that no intent speaks of may be the last copy of some device's content.

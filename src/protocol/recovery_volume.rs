@@ -2,12 +2,14 @@
 //! wherever that lies by now, and what is said of the device is said of the disk. Reads sysfs only.
 
 use crate::device::Device;
+use crate::error::Result;
 use crate::machine::fs::root::Root;
 use crate::measure::journal::Header;
+use crate::store::intents::{Intent, Intents};
 
 /// The devices among which the medium of a journal is looked for: all, or the one volume that it names. The error says in
 /// words why that one cannot be asked.
-pub(super) fn among(root: &Root, header: &Header, devices: &[Device]) -> Result<Vec<Device>, String> {
+pub(super) fn among(root: &Root, header: &Header, devices: &[Device]) -> std::result::Result<Vec<Device>, String> {
     let Some(uuid) = &header.volume else { return Ok(devices.to_vec()) };
     let is_it = |d: &&Device| root.text(&d.attr("dm/uuid")).is(uuid.clone());
     let Some(volume) = devices.iter().find(is_it) else {
@@ -28,10 +30,23 @@ pub(super) fn disk(root: &Root, header: &Header, devices: &[Device], medium: Dev
     if header.volume.is_none() {
         return Some(medium);
     }
-    let identity = |d: &Device| crate::facts::device::identity(root, d).map(|i| i.as_str().to_owned());
-    let named = |d: &&Device| match &header.identity {
-        Some(_) => identity(d) == header.identity,
-        None => d.name == header.device,
+    named(root, devices, (&header.identity, &header.device))
+}
+
+/// The word of a test that is over goes; that of a volume which was made for the test stays until the volume is gone.
+pub(super) fn end_word(intents: &mut Intents, name: &str, word: &Intent) -> Result<()> {
+    match word.volume {
+        Some(_) => Ok(()),
+        None => intents.end(name),
+    }
+}
+
+/// The device that was named: by its identity, or where it has none by its name.
+pub(super) fn named(root: &Root, devices: &[Device], (identity, name): (&Option<String>, &str)) -> Option<Device> {
+    let own = |d: &Device| crate::facts::device::identity(root, d).map(|i| i.as_str().to_owned());
+    let is_it = |d: &&Device| match identity {
+        Some(_) => own(d) == *identity,
+        None => d.name == name,
     };
-    devices.iter().find(named).cloned()
+    devices.iter().find(is_it).cloned()
 }

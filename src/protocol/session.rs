@@ -18,7 +18,7 @@ use crate::protocol::naming::Naming;
 use crate::protocol::plan::{self, Prepared};
 use crate::protocol::result::Conditions;
 use crate::protocol::supervise::{Attendant, Attended, Attention, Listener};
-use crate::protocol::{blame, extras, others_io, recovery, Keep, Machine, Subject};
+use crate::protocol::{blame, extras, others_io, recovery, recovery_volume, Keep, Machine, Subject};
 use crate::store::intents::{Intent, Phase};
 use crate::terms::Hazard;
 use rustix::io::Errno;
@@ -89,6 +89,7 @@ impl<'a, 'm> Session<'a, 'm> {
             journal_digest: None,
             zeroed: Vec::new(),
             on_trial: Vec::new(),
+            volume: on.proof.made().cloned(),
             at: at.clone(),
         };
         let conditions = Conditions {
@@ -125,7 +126,7 @@ impl<'a, 'm> Session<'a, 'm> {
     fn clear(&mut self) -> Result<()> {
         self.announce(Phase::Done)?;
         self.drop_journal()?;
-        self.machine.intents.end(self.on.name)
+        recovery_volume::end_word(self.machine.intents, self.on.name, &self.word)
     }
 
     /// Takes the journal away, where the test made one: another of that name is an earlier test's.
@@ -156,8 +157,7 @@ impl<'a, 'm> Session<'a, 'm> {
                 self.announce(Phase::Journalled)
             }
             Err(e) => {
-                // Nothing was written to the device yet, so the word can go. Not the journal: an unfinished one is gone,
-                // and one that was there before is an earlier test's, all that is left of that content.
+                // Nothing was written to the device yet: the word goes. A journal that is there is an earlier test's.
                 self.machine.intents.end(self.on.name)?;
                 Err(e)
             }
@@ -179,13 +179,14 @@ impl<'a, 'm> Session<'a, 'm> {
     /// Writes the witness: the proof of the medium, there before anything else of the test is.
     fn witness(&mut self) -> std::result::Result<(), End> {
         let (length, fill) = (self.header.witness_block(), Fill::Witness(self.header.run));
-        // Where nothing is put back no medium has to be found again.
-        let witnesses = self.header.witnesses().into_iter().filter(|_| !self.on.proof.ownerless);
+        // Where nothing is put back no medium has to be found again; a volume that was made is known by it when it is removed.
+        let witnesses = self.header.witnesses().into_iter().filter(|_| self.on.proof.needs_witness());
         for offset in witnesses {
             let act = Act::Write { offset, length, fill };
             let written = self.machine.port.act(&self.on.proof.range, &act).value;
             written.map_err(|e| End::Failed(format!("write the witness at byte {offset}"), e))?;
         }
+        self.word.volume.iter_mut().for_each(|own| own.witness = self.header.witness_places());
         let refused = |e: Error| End::Failed("note that the test begins".to_owned(), ActError::Refused(e.to_string()));
         self.announce(Phase::Writing).map_err(refused)
     }

@@ -8,6 +8,7 @@
 use crate::device::{Devnum, Identity};
 use crate::error::{Error, Result};
 use crate::machine::fs::durable::Durable;
+use crate::machine::lvm::Own;
 use crate::machine::port::pattern::RunId;
 use crate::machine::Roots;
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,9 @@ pub struct Intent {
     /// Tunables that a test holds on trial: path below the device, and the value that was found.
     #[serde(default)]
     pub on_trial: Vec<(String, String)>,
+    /// The logical volume that was made for the test, or was about to be: it goes with the test.
+    #[serde(default)]
+    pub volume: Option<Own>,
     /// When.
     pub at: String,
 }
@@ -188,6 +192,7 @@ mod tests {
             journal_digest: None,
             zeroed: Vec::new(),
             on_trial: Vec::new(),
+            volume: None,
             at: "2026-12-01T00:00:00Z".to_owned(),
         }
     }

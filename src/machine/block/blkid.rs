@@ -3,6 +3,8 @@
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
 use crate::machine::process;
+use rustix::fs::{Advice, Mode, OFlags};
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// A probe reads some hundred blocks: a disk that has to spin up takes seconds, a suspended one for ever.
@@ -24,6 +26,10 @@ pub enum Signature {
 
 /// Probes a node, or these bytes of it alone (offset and length).
 pub fn probe(node: &str, bytes: Option<(u64, u64)>) -> Result<Signature> {
+    if let Some(bytes) = bytes {
+        // What was written through another node (a volume, a partition) is not in this one's page cache.
+        forget(node, bytes).map_err(|e| Error::file(node, "drop the page cache of", e))?;
+    }
     let said = run(node, bytes).map_err(|e| Error::file(node, "run blkid -p (util-linux) on", e))?;
     match said.code {
         Some(0) => Ok(parse(&String::from_utf8_lossy(&said.out))),
@@ -45,6 +51,11 @@ pub fn answers(node: &str) -> Result<()> {
         Err(e) if e.kind() == std::io::ErrorKind::TimedOut => Err(Error::file(node, "open and read (blkid -p)", e)),
         _ => Ok(()),
     }
+}
+
+fn forget(node: &str, (offset, length): (u64, u64)) -> rustix::io::Result<()> {
+    let fd = rustix::fs::open(node, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::fs::fadvise(&fd, offset, NonZeroU64::new(length), Advice::DontNeed)
 }
 
 fn run(node: &str, bytes: Option<(u64, u64)>) -> std::io::Result<process::Said> {

@@ -19,13 +19,18 @@ const MODE: Mode = Mode::from_raw_mode(0o600);
 /// A lock that is held.
 #[derive(Debug)]
 pub struct Lock {
-    _fd: OwnedFd,
+    fd: OwnedFd,
 }
 
 impl Lock {
     /// Takes the lock of this name below a directory, which is made where it is not there.
     pub fn take(dir: &Path, name: &str) -> Result<Lock> {
         Lock::within(dir, name, WAIT)
+    }
+
+    /// A descriptor for another process: the lock is held until both are gone.
+    pub fn share(&self) -> std::io::Result<OwnedFd> {
+        self.fd.try_clone()
     }
 
     fn within(dir: &Path, name: &str, wait: Duration) -> Result<Lock> {
@@ -46,7 +51,7 @@ impl Lock {
         rustix::fs::fchmod(&fd, MODE).map_err(|e| Error::file(&path, "set the mode of", e))?;
         exclusive(&fd, wait, Duration::from_millis(5))
             .map_err(|e| Error::file(&path, "lock (another zerocap holds it; try again)", e))?;
-        Ok(Lock { _fd: fd })
+        Ok(Lock { fd })
     }
 }
 

@@ -9,6 +9,9 @@ use crate::machine::block::hold::Hold;
 /// may be somebody's all the same: it is allowed by `--data-ok`, by a rule that names these bytes as scratch, or by the GPT
 /// name of the partition. In a gap, which was taken because it read zero, it is allowed by nothing.
 pub fn content(hold: &dyn Hold, device: &Device, proof: &Proof, span: (u64, u64), allowed: bool) -> Result<String> {
+    if proof.made().is_some() {
+        return Ok("its extents were free: what they held is nobody's, and is lost".to_owned());
+    }
     if proof.ownerless {
         return Ok("what lies in an inactive swap partition is nobody's: it is neither kept nor put back".to_owned());
     }

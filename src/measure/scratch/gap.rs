@@ -58,8 +58,13 @@ pub(super) fn find(
         .refuse("every gap between its partitions holds data that no table claims; name OFFSET+LENGTH if it is scratch")
 }
 
+/// What a test uses where there is room.
+pub(super) fn wanted(unit: u64) -> u64 {
+    (FILLED * SEGMENT.next_multiple_of(unit) + 4 * MIB).max(least(unit))
+}
+
 /// The least that a test can use: segments of one unit each, and at either end a guard and a block of the witness.
-fn least(unit: u64) -> u64 {
+pub(super) fn least(unit: u64) -> u64 {
     SEGMENTS * unit + 2 * (GUARD.max(unit) + unit)
 }
 
@@ -82,7 +87,7 @@ fn free(size: u64, mut taken: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 /// The part of each gap that a test would use, as first byte and length; the largest gap first.
 fn usable(gaps: Vec<(u64, u64)>, unit: u64, most: u64) -> Vec<(u64, u64)> {
     let step = MIB.next_multiple_of(unit);
-    let wanted = (FILLED * SEGMENT.next_multiple_of(unit) + 4 * MIB).max(least(unit)).min(most / unit * unit);
+    let wanted = wanted(unit).min(most / unit * unit);
     let mut found: Vec<(u64, u64, u64)> = gaps
         .into_iter()
         .filter_map(|(first, after)| {

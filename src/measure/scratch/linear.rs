@@ -235,3 +235,145 @@ fn overlap_of((a, n): (u64, u64), (b, m): (u64, u64)) -> bool {
 fn escaped(text: &str) -> String {
     crate::device::display::escape_str(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::simulated::disk::{self, Shared, SimulatedHold};
+    use crate::machine::simulated::{Model, SimulatedPort};
+    use crate::units::MIB;
+
+    const VOLUME: Devnum = Devnum { major: 254, minor: 0 };
+    const OTHER: Devnum = Devnum { major: 254, minor: 1 };
+
+    fn table(targets: &[(u64, u64, &str, &str)]) -> Table {
+        let target = |(start, length, kind, text): &(u64, u64, &str, &str)| Target {
+            start: start * MIB,
+            length: length * MIB,
+            kind: (*kind).to_owned(),
+            text: (*text).to_owned(),
+        };
+        Table { targets: targets.iter().map(target).collect(), suspended: false, another_waits: false }
+    }
+
+    struct Stand {
+        dir: tempfile::TempDir,
+        hold: SimulatedHold,
+    }
+
+    impl Stand {
+        /// A disk of 64 MiB with a partition from 8 MiB to 48 MiB, which a volume of this table stands on.
+        fn new(of_volume: Table) -> Stand {
+            let dir = tempfile::tempdir().unwrap();
+            let opened = disk::opened(64 * MIB);
+            disk::tree(dir.path(), &opened).unwrap();
+            let port = SimulatedPort::new(Model::steady(8_000_000, 1_000_000), vec![0; 512], 1);
+            let mut hold = SimulatedHold::new(Shared::new(port), opened);
+            hold.tables.push((VOLUME, of_volume));
+            let stand = Stand { dir, hold };
+            for (file, text) in [("partition", "1"), ("start", "16384"), ("size", "81920"), ("dev", "253:417")] {
+                stand.write(&format!("sys/block/vdz/vdz1/{file}"), text);
+            }
+            stand.device("dm-0", "254:0");
+            stand.write("sys/block/vdz/vdz1/holders/dm-0", "");
+            stand
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            let path = self.dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+
+        fn device(&self, name: &str, number: &str) {
+            self.write(&format!("sys/block/{name}/dev"), number);
+            std::fs::create_dir_all(self.dir.path().join(format!("sys/block/{name}/holders"))).unwrap();
+            let links = self.dir.path().join("sys/dev/block");
+            std::fs::create_dir_all(&links).unwrap();
+            std::os::unix::fs::symlink(format!("../../block/{name}"), links.join(number)).unwrap();
+        }
+
+        fn ask<T>(&self, what: impl FnOnce(&Ground<'_>, &Device) -> T) -> T {
+            let root = Root::open(self.dir.path()).unwrap();
+            let disk = devices::device(&root, disk::NAME);
+            let partitions = devices::partitions(&root, &disk).known().cloned().unwrap();
+            let ground = Ground { root: &root, hold: &self.hold, disk: &disk, partitions: &partitions };
+            what(&ground, &devices::device(&root, "dm-0"))
+        }
+
+        fn parts(&self) -> Result<Vec<(u64, u64, u64)>, String> {
+            let parts = self.ask(|ground, top| ground.parts(top))?.0;
+            Ok(parts.iter().map(|p| (p.at / MIB, p.on_disk / MIB, p.length / MIB)).collect())
+        }
+
+        /// Whether somebody else leads to 4 MiB from 20 MiB of the disk on.
+        fn others(&self) -> Result<(), String> {
+            self.ask(|ground, top| {
+                let (_, own) = ground.parts(top)?;
+                ground.nobody_else(&own, (20 * MIB, 4 * MIB))
+            })
+        }
+    }
+
+    #[test]
+    fn a_linear_map_is_followed_through_a_partition_and_adjoining_parts_are_one() {
+        let one = table(&[(0, 8, "linear", "253:417 8192"), (8, 8, "linear", "253:417 24576")]);
+        assert_eq!(Stand::new(one).parts(), Ok(vec![(0, 12, 16)]));
+        let two = table(&[(0, 8, "linear", "253:417 24576"), (8, 8, "linear", "253:416 2048")]);
+        assert_eq!(Stand::new(two).parts(), Ok(vec![(0, 20, 8), (8, 1, 8)]));
+        // Through another volume: the second half of it.
+        let mut through = Stand::new(table(&[(0, 4, "linear", "254:1 8192")]));
+        through.device("dm-1", "254:1");
+        through.hold.tables.push((OTHER, table(&[(0, 8, "linear", "253:417 2048")])));
+        assert_eq!(through.parts(), Ok(vec![(0, 13, 4)]));
+    }
+
+    #[test]
+    fn what_is_not_linear_or_not_on_the_disk_alone_is_told_and_refused() {
+        let refused = |of: Table, what: &str| {
+            let said = Stand::new(of).parts();
+            assert!(said.as_ref().is_err_and(|why| why.contains(what)), "{what}: {said:?}");
+        };
+        refused(table(&[(0, 8, "striped", "2 128 253:417 0 8:16 0")]), "is striped");
+        refused(table(&[(0, 8, "linear", "253:417 0"), (8, 8, "linear", "8:16 0")]), "not on this device alone");
+        refused(table(&[(0, 8, "linear", "254:9 0")]), "not on this device alone");
+        refused(table(&[(0, 8, "linear", "253:417 0"), (9, 8, "linear", "253:417 24576")]), "makes no sense");
+        refused(table(&[(0, 41, "linear", "253:417 0")]), "ends behind vdz1");
+        refused(table(&[(0, 8, "linear", "253:417")]), "makes no sense");
+        refused(table(&[(0, 8, "linear", "254:0 0")]), "stands on too many others");
+        refused(Table { suspended: true, ..table(&[(0, 8, "linear", "253:417 0")]) }, "is suspended");
+        refused(Table { another_waits: true, ..table(&[(0, 8, "linear", "253:417 0")]) }, "somebody is changing it");
+        let mut unknown = Stand::new(table(&[]));
+        unknown.hold.tables.clear();
+        assert!(unknown.parts().is_err_and(|why| why.contains("is not known")));
+    }
+
+    #[test]
+    fn only_a_table_that_leads_to_the_same_bytes_is_in_the_way() {
+        // The bytes that are asked about are 12 MiB of the partition and on.
+        let with = |other: Table| {
+            let mut stand = Stand::new(table(&[(0, 16, "linear", "253:417 16384")]));
+            stand.device("dm-1", "254:1");
+            stand.write("sys/block/vdz/vdz1/holders/dm-1", "");
+            stand.hold.tables.push((OTHER, other));
+            stand.others()
+        };
+        assert_eq!(with(table(&[(0, 12, "linear", "253:417 0")])), Ok(()));
+        assert_eq!(with(table(&[(0, 1, "linear", "253:417 32768"), (1, 1, "error", "")])), Ok(()));
+        assert_eq!(with(table(&[(0, 24, "striped", "2 128 253:417 0 8:16 24576")])), Ok(()));
+        let refused = |other: Table, what: &str| {
+            let said = with(other);
+            assert!(said.as_ref().is_err_and(|why| why.contains(what)), "{what}: {said:?}");
+        };
+        refused(table(&[(0, 13, "linear", "253:417 0")]), "dm-1 maps bytes of the range too");
+        refused(table(&[(0, 26, "striped", "2 128 8:16 0 253:417 0")]), "dm-1 maps bytes of the range too");
+        refused(table(&[(0, 26, "striped", "2 128 8:16 0 253:417")]), "which cannot be followed");
+        refused(table(&[(0, 8, "crypt", "aes - 0 253:417 0")]), "a map of the type crypt, which cannot be followed");
+        let raid = Stand::new(table(&[(0, 16, "linear", "253:417 16384")]));
+        raid.write("sys/block/vdz/vdz1/holders/md0", "");
+        raid.device("md0", "9:0");
+        assert!(raid.others().is_err_and(|why| why.contains("held by md0")));
+        std::fs::remove_dir_all(raid.dir.path().join("sys/block/vdz/vdz1/holders")).unwrap();
+        assert!(raid.others().is_err_and(|why| why.contains("not known")));
+    }
+}

@@ -20,7 +20,9 @@ pub enum ScratchSpec {
     },
     /// The largest gap between the partitions that reads all zero.
     Gap,
-    /// The first of these that is possible: label, gap, an inactive swap partition.
+    /// A logical volume that is made for the test in this volume group.
+    Group(String),
+    /// The first of these that is possible: label, gap, an inactive swap partition, a volume in a group.
     Auto,
 }
 
@@ -36,6 +38,14 @@ impl std::str::FromStr for ScratchSpec {
         if s == "auto" {
             return Ok(ScratchSpec::Auto);
         }
+        if let Some(group) = s.strip_prefix("vg:") {
+            // What LVM itself allows in a name (lvm(8)).
+            let allowed = |c: char| c.is_ascii_alphanumeric() || "+_.-".contains(c);
+            return match !group.is_empty() && !group.starts_with(['-', '.']) && group.chars().all(allowed) {
+                true => Ok(ScratchSpec::Group(group.to_owned())),
+                false => Err(format!("{group}: not the name of a volume group")),
+            };
+        }
         if let Some((offset, length)) = s.split_once('+').filter(|_| !s.starts_with(['/', '.'])) {
             let bad = |what: &str| format!("{}: not a size; give {SIZE_FORMS}", escape_str(what));
             let offset = parse_size(offset).ok_or_else(|| bad(offset))?;
@@ -47,7 +57,7 @@ impl std::str::FromStr for ScratchSpec {
         if ["/", "./", "../"].iter().any(|start| s.starts_with(start)) {
             return Ok(ScratchSpec::Node(s.to_owned()));
         }
-        Err("give a partition node (/dev/…), a directory (/…, ./…), `label`, `gap`, `auto`, or OFFSET+LENGTH"
+        Err("give a partition or logical volume (/dev/…), a directory (/…, ./…), `label`, `gap`, `vg:VG`, `auto`, or OFFSET+LENGTH"
             .to_owned())
     }
 }
@@ -65,7 +75,8 @@ mod tests {
         assert_eq!("1.5G+100MB".parse(), Ok(ScratchSpec::Range { offset: 3 << 29, length: 100_000_000 }));
         assert_eq!("/dev/sda3".parse(), Ok(ScratchSpec::Node("/dev/sda3".to_owned())));
         assert_eq!("/dev/disk/by-label/a+b".parse(), Ok(ScratchSpec::Node("/dev/disk/by-label/a+b".to_owned())));
-        for bad in ["", "sda3", "1GiB", "+", "1+0", "1MiB+x", "-1+5"] {
+        assert_eq!("vg:my-vg_0".parse(), Ok(ScratchSpec::Group("my-vg_0".to_owned())));
+        for bad in ["vg:", "vg:-x", "vg:a b", "vg:a/b", "", "sda3", "1GiB", "+", "1+0", "1MiB+x", "-1+5"] {
             assert!(bad.parse::<ScratchSpec>().is_err(), "{bad}");
         }
     }

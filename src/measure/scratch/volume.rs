@@ -3,6 +3,7 @@
 //! goes through the volume's own node, so that device mapper bounds it, and content is journalled as for a partition.
 
 use super::checks::{exclusive, not_held, not_mounted, overlap, unsigned, whole_disk_signature, Checks};
+use super::group::Planned;
 use super::linear::{by_number, Ground, Part, Tables};
 use super::{others, Asked, Known, Proof, ScratchSpec, THIN_LIMIT};
 use crate::device::display::escape_str;
@@ -12,6 +13,7 @@ use crate::fact::Fact;
 use crate::machine::block::devices::Partition;
 use crate::machine::block::stack;
 use crate::machine::cgroup;
+use crate::machine::lvm::Own;
 use crate::machine::port::ScratchRange;
 use crate::machine::udev::Resumed;
 use crate::measure::journal::Header;
@@ -37,6 +39,8 @@ pub struct Volume {
     pub tables: Tables,
     /// The volume's own limit refuses FALLOC_FL_WRITE_ZEROES.
     pub gated: bool,
+    /// It was made for the test, and is removed after it.
+    pub made: Option<Own>,
     /// Tells of suspensions that are over; none where nothing will be tested.
     resumed: Option<Resumed>,
 }
@@ -92,7 +96,7 @@ pub(super) fn prove(
         physical_block: on.opened.physical_block.max(limits.physical_block),
         node_offset: part.on_disk - part.at,
     };
-    let volume = Volume { device: volume.clone(), uuid, tables, gated: limits.gated, resumed };
+    let volume = Volume { device: volume.clone(), uuid, tables, gated: limits.gated, made: None, resumed };
     nobody(&mut checks, on, device, &partitions, (&volume, &range))?;
     unsigned(&mut checks, on, (&range.node, &shown), "logical volume")?;
     exclusive(&mut checks, on, &range.node)?;
@@ -118,6 +122,31 @@ fn listener(on: &Asked<'_>, volume: &Device, to_test: bool) -> Result<Option<Res
     let listen = || Resumed::listen(names().collect());
     let listening = to_test.then(listen).transpose();
     listening.map_err(|e| Error::file("the kernel's events (netlink)", "listen to", e))
+}
+
+impl Proof {
+    /// The volume that was made for the test, where the range is one: what it holds is nobody's.
+    pub fn made(&self) -> Option<&Own> {
+        self.volume.as_ref().and_then(|v| v.made.as_ref())
+    }
+
+    /// Whether the medium has to be known again: by what is put back, or by what is removed.
+    pub fn needs_witness(&self) -> bool {
+        !self.ownerless || self.made().is_some()
+    }
+
+    /// The same proof of a volume that was made as planned: where it lies elsewhere nothing is written to it.
+    pub fn of_made(mut self, device: &Device, own: Own, planned: Planned) -> Result<Proof> {
+        let lies = (self.range.node_offset + self.range.start, self.range.length);
+        let Some(volume) = self.volume.as_mut().filter(|_| lies == planned.on_disk) else {
+            let why = format!("{}/{} does not lie in the extents that it was made in", own.group, own.name);
+            return Err(Error::NotSafe { device: device.node(), why });
+        };
+        volume.made = Some(own);
+        (self.kind, self.ownerless) = ("vg", true);
+        self.checks = [planned.checks, self.checks].concat();
+        Ok(self)
+    }
 }
 
 /// The longest part; never one that lies nearer to the start of the disk than to the start of the volume, since places on the

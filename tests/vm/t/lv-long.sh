@@ -1,4 +1,5 @@
 #!/bin/bash
+# ring: long
 # A logical volume as scratch gives the class of the disk below it: the same as a partition of that disk does, on a fast, a
 # slow and a lying disk; all other bytes stay. Refused are volumes that are no linear map of the disk alone, or in use. A
 # volume that is suspended or mapped anew in the middle, and a test that is killed: nothing is kept, and content comes back.
