@@ -17,6 +17,8 @@ use zerocap::terms::Class;
 mod age;
 #[path = "cli/hostile.rs"]
 mod hostile;
+#[path = "cli/names.rs"]
+mod names;
 
 /// Nothing here takes a second; a call that is not over by then hangs.
 const LIMIT: Duration = Duration::from_secs(20);

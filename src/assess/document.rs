@@ -38,6 +38,8 @@ pub fn compose(root: &Root, facts: &Facts, verdict: &Verdict) -> Document {
         logical_block_bytes: facts.queue.logical_block.get(),
         physical_block_bytes: facts.queue.physical_block.get(),
         members: facts.stack.members.known().into_iter().flatten().map(|name| member(root, name)).collect(),
+        names: None,
+        mounts: None,
     };
     let (m, figures) = (verdict.measurement.as_ref(), verdict.figures);
     Document {

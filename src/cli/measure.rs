@@ -1,7 +1,7 @@
 //! `zerocap measure`.
 
 use crate::cli::progress::ProgressLine;
-use crate::cli::terminal::{glyphs, print};
+use crate::cli::terminal::{complain, glyphs, print, remark};
 use crate::device::display::escape_str;
 use crate::error::{exit, Error, Result};
 use crate::jobs::measure::{self, Answer, Request};
@@ -130,7 +130,7 @@ impl Measure {
             interference: self.interference,
         };
         if self.scratch.is_none() && !self.auto {
-            let found = measure_places::run(roots, &request)?;
+            let found = measure_places::run(roots, &request, &mut remark)?;
             print(|out| match self.json {
                 true => writeln!(out, "{}", json(&found.lines())),
                 false => found.lines().iter().try_for_each(|l| writeln!(out, "{l}")),
@@ -143,7 +143,15 @@ impl Measure {
         let mut line = ProgressLine::new(self.verbose, &self.device);
         let answer = measure::run(roots, &request, &mut line);
         line.end();
-        let answer = answer?;
+        let answer = match answer {
+            // The reason stands in the error; what is possible instead, in the list.
+            Err(e @ Error::NotSafe { .. }) if !self.auto => {
+                complain(&e);
+                remark(&format!("`zerocap measure {}` lists where a test is possible", escape_str(&self.device)));
+                return Ok(e.exit_code());
+            }
+            answer => answer?,
+        };
         let samples = match &answer {
             Answer::Verdict(document) => report::samples_of(roots, document).ok(),
             Answer::Planned(_) => None,

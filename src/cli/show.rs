@@ -1,6 +1,6 @@
 //! `zerocap show`.
 
-use crate::cli::terminal::{columns as columns_of_terminal, complain, glyphs, print, remark};
+use crate::cli::terminal::{branches, columns as columns_of_terminal, complain, glyphs, print, remark};
 use crate::error::{exit, Error, Result};
 use crate::jobs::report;
 use crate::jobs::show;
@@ -17,6 +17,8 @@ Examples:
   zerocap show                               every device
   zerocap show /dev/nvme0n1                  one, and what it rests on
   zerocap show -o +MODEL,+SIZE --sort CLASS  two more columns
+  zerocap show --tree                        disks, and the stacks on each
+  zerocap show /home                         the device that it lies on
   zerocap show --json /dev/sda               for programs: zerocap-verdict(5)")]
 pub struct Show {
     /// Devices; none: all
@@ -34,6 +36,9 @@ pub struct Show {
     /// Sort by this column, what is not known last
     #[arg(long, value_name = "COL")]
     sort: Option<String>,
+    /// Each device with the stacks on it below it; of a device that is named, all that it stands on and that stands on it
+    #[arg(long, conflicts_with = "sort")]
+    tree: bool,
     /// No line of headings
     #[arg(long)]
     no_headings: bool,
@@ -41,16 +46,16 @@ pub struct Show {
     #[arg(long)]
     bytes: bool,
     /// An array of documents of format 1
-    #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes"])]
+    #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "tree"])]
     json: bool,
     /// A document a line
-    #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "json"])]
+    #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "tree", "json"])]
     jsonl: bool,
     /// With --jsonl: add an opaque number of the machine and the time, for `zerocap fleet`
     #[arg(long, requires = "jsonl")]
     fleet: bool,
     /// OpenMetrics text, for node_exporter's textfile collector
-    #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "json", "jsonl"])]
+    #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "tree", "json", "jsonl"])]
     openmetrics: bool,
     /// Also write a report of the one device named: a page of HTML with pictures that needs no network
     #[arg(long, value_name = "FILE", requires = "devices")]
@@ -76,8 +81,12 @@ impl Show {
             bytes: self.bytes,
             colour: show::wants_colour(),
             width: columns_of_terminal(),
+            tree: self.tree.then(branches),
         };
-        let (devices, mut errors) = show::devices(roots, &self.devices, self.all)?;
+        let (mut devices, mut errors) = show::devices(roots, &self.devices, self.all, &mut remark)?;
+        if self.tree && !self.devices.is_empty() {
+            devices = show::stacked_with(roots, &devices, self.all)?;
+        }
         errors.retain(|e| !(self.missing_ok && matches!(e, Error::NoDevice { .. })));
         errors.iter().for_each(complain);
         let none = devices.is_empty();
@@ -104,7 +113,7 @@ impl Show {
         }
         let mut documents = show::documents(roots, devices, &mut remark)?;
         // The detail of one device stands for its table, unless the table was asked for.
-        let table_wanted = columns.is_some() || self.sort.is_some() || self.no_headings || self.bytes;
+        let table_wanted = columns.is_some() || self.sort.is_some() || self.no_headings || self.bytes || self.tree;
         print(|out| {
             if self.json {
                 write!(out, "[")?;
@@ -117,7 +126,10 @@ impl Show {
                 return documents.try_for_each(|d| writeln!(out, "{}", d.json()));
             }
             // The columns of a table are as wide as their widest cell, and the samples of a family stand together.
-            let documents: Vec<_> = documents.collect();
+            let mut documents: Vec<_> = documents.collect();
+            if self.tree {
+                show::seen_through(roots, &mut documents);
+            }
             if self.openmetrics {
                 return openmetrics::write(out, &documents);
             }
@@ -134,6 +146,13 @@ impl Show {
             }
         })?;
         next.iter().for_each(|step: &String| remark(step));
+        if none && self.devices.is_empty() && !(self.json || self.jsonl || self.openmetrics) {
+            let all = "hidden paths, parts of LVs, RAM disks and empty devices";
+            remark(&match self.all {
+                true => "there is no block device".to_owned(),
+                false => format!("there is no device to list; `zerocap show --all` lists {all} too"),
+            });
+        }
         if let Some(name) = unknown {
             let known = table::headings().join(", ");
             let shown = crate::device::display::escape_str(&name);

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 pub use crate::jobs::show::columns;
 use crate::jobs::show::{self, shows_unicode};
 use crate::output::small::Glyphs;
+use crate::output::tree::Branches;
 use std::io::Write;
 
 /// An error on standard error, one line.
@@ -28,6 +29,15 @@ pub fn glyphs() -> Glyphs {
         Glyphs::BLOCKS
     } else {
         Glyphs::PLAIN
+    }
+}
+
+/// What a tree is drawn with, likewise.
+pub fn branches() -> Branches {
+    if shows_unicode() {
+        Branches::LINES
+    } else {
+        Branches::PLAIN
     }
 }
 

@@ -71,7 +71,7 @@ impl Tune {
             Action::Apply { devices, dry_run, rescan } => {
                 tune::apply(roots, devices, (*dry_run, *rescan), &mut remark, &mut |step| told.tell(&step))?
             }
-            Action::Reset { devices } => tune::reset(roots, devices, &mut |step| told.tell(&step))?,
+            Action::Reset { devices } => tune::reset(roots, devices, &mut remark, &mut |step| told.tell(&step))?,
         };
         errors.iter().for_each(complain);
         told.code(&errors)

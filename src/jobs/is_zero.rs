@@ -2,7 +2,7 @@
 
 use crate::device::display::escape_str;
 use crate::error::{exit, Error, Result};
-use crate::machine::block::devices;
+use crate::machine::block::named;
 use crate::machine::block::read_zero;
 use crate::machine::Roots;
 use crate::units::rate;
@@ -20,7 +20,7 @@ pub fn code(answer: &IsZero) -> u8 {
 
 /// Reads the node that was named: a partition is read itself. `tell`: bytes read so far, and the size.
 pub fn run(roots: &Roots, typed: &str, tell: &mut dyn FnMut(u64, u64)) -> Result<IsZero> {
-    let target = devices::resolve(&roots.system, typed)?;
+    let target = named::resolve(&roots.system, typed)?.target;
     if !roots.is_live() {
         return Err(Error::Usage(format!(
             "{}: a recorded machine has no content to read; leave --root out",

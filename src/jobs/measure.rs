@@ -35,7 +35,7 @@ pub use crate::protocol::{Answer, Request};
 /// Runs the job.
 pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Result<Answer> {
     live(roots)?;
-    let device = target::whole(roots, &request.device)?;
+    let device = target::to_test(roots, &request.device, &request.place, &mut |text| listener.remark(text))?;
     let root = &roots.system;
     let facts = facts::gather(root, roots.port().as_mut(), &device, Depth::Claims);
     let (policy, problems) = policies::resolve(roots, &facts);

@@ -49,7 +49,7 @@ pub struct Wanted {
 
 /// What `measure --auto` is to do on a device.
 pub fn wanted(roots: &Roots, typed: &str) -> Result<Wanted> {
-    let device: Device = target::whole(roots, typed)?;
+    let device: Device = target::named(roots, typed)?;
     let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
     let (policy, _) = policies::resolve(roots, &facts);
     of_policy(&policy, &device).unwrap_or_else(|| {

@@ -82,9 +82,9 @@ impl Places {
 }
 
 /// Looks for them. The disk is locked meanwhile, as in a test.
-pub fn run(roots: &Roots, request: &Request) -> Result<Places> {
+pub fn run(roots: &Roots, request: &Request, remark: &mut dyn FnMut(&str)) -> Result<Places> {
     measure::live(roots)?;
-    let device = target::whole(roots, &request.device)?;
+    let device = target::disk_of(roots, &request.device, remark)?;
     let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
     let (policy, _) = policies::resolve(roots, &facts);
     let name = intents::name(facts.names.identity.as_ref(), device.devnum);

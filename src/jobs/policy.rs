@@ -180,7 +180,7 @@ fn by_identity(roots: &Roots, text: &str) -> Result<(LiveDurable, String)> {
 
 /// Which file and line decided what for a device.
 pub fn test(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<Tested> {
-    let device = target::named(roots, typed)?;
+    let device = target::disk_of(roots, typed, remark)?;
     let picture = assess::look_at(roots, roots.port().as_mut(), &device, Depth::Claims, remark);
     let (_, applied, _) = policies::traced(roots, &picture.facts);
     let of_it = |from: &str| applied.iter().any(|a| a.key == "scratch" && a.from == from);
@@ -215,7 +215,7 @@ pub fn list(roots: &Roots) -> Result<Listed> {
 
 /// Model entries for hwdb from the measured devices among those named, or all.
 pub fn models(roots: &Roots, typed: &[String], remark: &mut dyn FnMut(&str)) -> Result<(String, Vec<Error>)> {
-    let (devices, errors) = show::devices(roots, typed, false)?;
+    let (devices, errors) = show::devices(roots, typed, false, remark)?;
     let mut samples = Vec::new();
     for device in devices {
         let d: Device = device;

@@ -10,7 +10,7 @@ use verdict_format::Document;
 
 /// Looks at the device that was named as closely as it can be looked at: all readings, and the document.
 pub fn run(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<(Probe, Document)> {
-    let device = target::named(roots, typed)?;
+    let device = target::disk_of(roots, typed, remark)?;
     let picture = assess::look_at(roots, roots.port().as_mut(), &device, Depth::All, remark);
     Ok((document::probe(&picture.facts, &picture.document), picture.document))
 }

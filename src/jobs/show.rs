@@ -1,18 +1,21 @@
 //! `zerocap show`: the verdicts of the devices that were named, or of all.
 
 use crate::assess;
+use crate::device::display::escape_str;
 use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
 use crate::jobs::answer;
 use crate::jobs::target;
+use crate::machine::block::names::{self, Mounted};
+use crate::machine::block::{devices, stack};
 use crate::machine::clock;
 use crate::machine::machine_id;
 use crate::machine::Roots;
 use crate::store::model_entries;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use verdict_format::fleet::{FleetLine, HwdbName};
-use verdict_format::Document;
+use verdict_format::{Document, Member};
 
 pub use crate::machine::environment::{columns, error_columns, shows_unicode, wants_colour};
 
@@ -21,18 +24,23 @@ pub type Shown = (Vec<Document>, Vec<Error>);
 
 /// The documents of the devices named, or of all that are listed. With `all` also hidden paths and empty devices.
 pub fn run(roots: &Roots, typed: &[String], all: bool, remark: &mut dyn FnMut(&str)) -> Result<Shown> {
-    let (devices, errors) = devices(roots, typed, all)?;
+    let (devices, errors) = devices(roots, typed, all, remark)?;
     Ok((documents(roots, devices, remark)?.collect(), errors))
 }
 
 /// The devices named, or all that are listed, and the errors of names that lead to none.
-pub fn devices(roots: &Roots, typed: &[String], all: bool) -> Result<(Vec<Device>, Vec<Error>)> {
+pub fn devices(
+    roots: &Roots,
+    typed: &[String],
+    all: bool,
+    remark: &mut dyn FnMut(&str),
+) -> Result<(Vec<Device>, Vec<Error>)> {
     if typed.is_empty() {
         return Ok((target::listed(roots, all)?, Vec::new()));
     }
     let (mut found, mut errors) = (Vec::new(), Vec::new());
     for name in typed {
-        match target::named(roots, name) {
+        match target::disk_of(roots, name, remark) {
             // Two partitions of one disk, or two of its names, are one device.
             Ok(d) if found.iter().any(|f: &Device| f.name == d.name) => {}
             Ok(d) => found.push(d),
@@ -40,6 +48,41 @@ pub fn devices(roots: &Roots, typed: &[String], all: bool) -> Result<(Vec<Device
         }
     }
     Ok((found, errors))
+}
+
+/// All listed devices that one of these stands on, and that stand on one of them.
+pub fn stacked_with(roots: &Roots, named: &[Device], all: bool) -> Result<Vec<Device>> {
+    let root = &roots.system;
+    let is_named = |d: &Device| named.iter().any(|n| n.name == d.name);
+    let below: Vec<Device> = named.iter().flat_map(|d| stack::with_members(root, d)).collect();
+    let mut devices = target::listed(roots, all)?;
+    devices.retain(|d| below.iter().any(|b| b.name == d.name) || stack::with_members(root, d).iter().any(is_named));
+    Ok(devices)
+}
+
+/// For a tree: a device that stands on some that are not listed, as a thin volume does on the parts of its pool, stands there
+/// on what those stand on.
+pub fn seen_through(roots: &Roots, documents: &mut [Document]) {
+    let root = &roots.system;
+    let listed: BTreeSet<String> = documents.iter().map(|d| d.device.name.clone()).collect();
+    let is_listed = |name: &str| devices::resolve_name(root, name).is_none_or(|d| listed.contains(&d.name));
+    for document in documents {
+        let hidden = |m: &Member| !is_listed(&m.name);
+        for _ in 0..stack::DEEPEST {
+            if !document.device.members.iter().any(hidden) {
+                break;
+            }
+            let (through, mut kept): (Vec<Member>, Vec<Member>) = document.device.members.drain(..).partition(hidden);
+            let below =
+                through.iter().filter_map(|m| root.list(&format!("sys/block/{}/slaves", m.name)).known().cloned());
+            for name in below.flatten() {
+                if !kept.iter().any(|m| m.name == name) {
+                    kept.push(Member { name, devnum: None, diskseq: None });
+                }
+            }
+            document.device.members = kept;
+        }
+    }
 }
 
 /// The documents of these devices, each made when it is asked for: a long list is never held as a whole.
@@ -62,13 +105,11 @@ pub fn documents<'a>(
         !f.names.hidden.is(true)
             && f.names.identity.as_ref().is_some_and(|i| bearers.get(i.as_str()).is_some_and(|n| *n > 1))
     };
-    let mut port = roots.port();
+    let (mut port, mounted) = (roots.port(), Mounted::read(root));
     Ok(devices.into_iter().map(move |device| {
-        if let Some(document) = answer::published(roots, &device) {
-            return with_now(roots, document);
-        }
-        let picture = assess::among(roots, port.as_mut(), &device, Depth::Claims, &shared, remark);
-        with_now(roots, picture.document)
+        let document = answer::published(roots, &device)
+            .unwrap_or_else(|| assess::among(roots, port.as_mut(), &device, Depth::Claims, &shared, remark).document);
+        with_names(roots, &device, &mounted, with_now(roots, document))
     }))
 }
 
@@ -90,7 +131,9 @@ pub fn fleet_lines<'a>(
     let (machine, collected) = (machine.known().cloned(), clock::now_utc());
     let documents = documents(roots, devices.clone(), remark)?;
     let mut port = roots.port();
-    Ok(devices.into_iter().zip(documents).map(move |(device, document)| {
+    Ok(devices.into_iter().zip(documents).map(move |(device, mut document)| {
+        // The names of volumes and directories tell whose machine it is.
+        (document.device.names, document.device.mounts) = (None, None);
         let facts = facts::gather(&roots.system, port.as_mut(), &device, Depth::Quiet);
         let hwdb = model_entries::looked_up(&model_entries::properties(roots, &device));
         FleetLine {
@@ -101,6 +144,14 @@ pub fn fleet_lines<'a>(
             document,
         }
     }))
+}
+
+/// Adds what people call the device, and where it is mounted.
+fn with_names(roots: &Roots, device: &Device, mounted: &Mounted, mut document: Document) -> Document {
+    let escaped = |texts: Vec<String>| Some(texts.iter().map(|text| escape_str(text)).collect());
+    document.device.names = escaped(names::of(&roots.system, device));
+    document.device.mounts = escaped(mounted.on(&roots.system, device));
+    document
 }
 
 /// Adds what each tunable is now.

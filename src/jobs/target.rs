@@ -1,47 +1,69 @@
 //! From what was typed to devices: a device, a path of a file system that is resolved down to its devices, or all of them.
 
 use crate::device::display::escape_str;
-use crate::device::Device;
+use crate::device::{Device, Kind};
 use crate::error::{Error, Result};
 use crate::facts::path::{self, OnPath};
 use crate::facts::stack;
-use crate::machine::block::devices;
+use crate::machine::block::{devices, named, names};
 use crate::machine::fs::location::Place;
 use crate::machine::fs::path_info::{self, What};
+use crate::machine::fs::root::Root;
 use crate::machine::Roots;
+use crate::measure::scratch::ScratchSpec;
 
-/// The whole devices that were named; a partition stands for its disk.
+/// The whole device that was named, by whatever name; a partition and a mount point stand for their disk.
 pub fn named(roots: &Roots, typed: &str) -> Result<Device> {
-    devices::resolve(&roots.system, typed).map(|t| t.device)
+    named::resolve(&roots.system, typed).map(|found| found.target.device)
 }
 
-/// A whole device that was named; a partition is refused.
-pub fn whole(roots: &Roots, typed: &str) -> Result<Device> {
-    let target = devices::resolve(&roots.system, typed)?;
-    match target.partition {
-        None => Ok(target.device),
-        Some(_) => Err(Error::Usage(format!(
-            "{}: a partition; name the whole device {} (a partition can be its --scratch)",
-            escape_str(typed),
-            target.device.node()
-        ))),
+/// The same, and it is told where something else was named that the disk answers for.
+pub fn disk_of(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<Device> {
+    let found = named::resolve(&roots.system, typed)?;
+    found.stands_for.iter().for_each(|text| remark(text));
+    Ok(found.target.device)
+}
+
+/// The same for a test. Bytes that are named beside a partition or a mount point could be meant to count from its beginning:
+/// then the whole device has to be named.
+pub fn to_test(roots: &Roots, typed: &str, place: &ScratchSpec, remark: &mut dyn FnMut(&str)) -> Result<Device> {
+    let found = named::resolve(&roots.system, typed)?;
+    let device = found.target.device;
+    if let Some(text) = &found.stands_for {
+        if matches!(place, ScratchSpec::Range { .. }) {
+            let node = device.node();
+            return Err(Error::Usage(format!(
+                "{text}: bytes of --scratch count from the beginning of the whole device, so name it: {node}"
+            )));
+        }
+        remark(text);
     }
+    Ok(device)
 }
 
-/// The devices that `show` lists. Without `all`: no hidden paths, no members of a multipath (the head answers), no empty devices (a loop without a file, a card reader
-/// without a card), no RAM disks and no optical drives.
+/// The devices that `show` lists. Without `all`: no hidden paths, no members of a multipath (the head answers), no parts of an
+/// LV (the metadata of a pool), no devices that are empty as they may be, no RAM disks and no optical drives.
 pub fn listed(roots: &Roots, all: bool) -> Result<Vec<Device>> {
     let root = &roots.system;
     let mut devices = devices::disks(root)?;
     if !all {
         devices.retain(|d| {
             let hidden = root.flag(&d.attr("hidden")).is(true);
-            let empty = root.number(&d.attr("size")).is(0);
+            let empty = root.number(&d.attr("size")).is(0) && may_be_empty(root, d);
+            let internal = names::mapped(root, d).is_some_and(|m| m.internal);
             let odd = ["sr", "fd", "ram", "mtdblock"].iter().any(|p| d.name.starts_with(p));
-            !hidden && !empty && !odd && !stack::is_multipath_member(root, d)
+            !hidden && !empty && !odd && !internal && !stack::is_multipath_member(root, d)
         });
     }
     Ok(devices)
+}
+
+/// Whether a size of 0 is nothing to be told: a loop without a file, a card reader without a card, an array that is not
+/// started. A disk that lost its size did not answer, and is one to be looked at.
+fn may_be_empty(root: &Root, device: &Device) -> bool {
+    let disk =
+        matches!(device.kind, Kind::Nvme | Kind::Scsi | Kind::Virtio | Kind::Xen | Kind::Pmem | Kind::Dasd | Kind::Mmc);
+    !disk || root.flag(&device.attr("removable")).is(true)
 }
 
 /// What was named.
@@ -68,17 +90,23 @@ pub fn find(roots: &Roots, typed: &str) -> Result<Target> {
     let root = &roots.system;
     // The two names of directories that every directory has are no device's, though /dev has them too.
     let bare = !typed.contains('/') && !matches!(typed, "." | "..");
-    let is_path =
-        root.is_system() && path_info::exists(typed) && !(bare && path_info::exists(&format!("/dev/{typed}")));
-    if is_path {
+    if bare {
+        match named(roots, typed) {
+            Err(Error::NoDevice { .. }) => {}
+            found => return found.map(Target::Device),
+        }
+    }
+    if root.is_system() && path_info::exists(typed) {
         let located = path_info::locate(typed)?;
         if matches!(located.what, What::File | What::Directory) {
             return Ok(Target::Path(Box::new(path::resolve(root, &located))));
         }
     }
     // Nothing there: the message about paths fits what was typed as one.
-    if root.is_system() && !bare && !typed.starts_with("/dev/") && !path_info::exists(typed) {
+    let found = named(roots, typed);
+    let path = root.is_system() && !bare && !typed.starts_with("/dev/") && !path_info::exists(typed);
+    if path && matches!(found, Err(Error::NoDevice { .. })) {
         path_info::locate(typed)?;
     }
-    named(roots, typed).map(Target::Device)
+    found.map(Target::Device)
 }

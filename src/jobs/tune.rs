@@ -53,7 +53,7 @@ pub fn show(
     all: bool,
     remark: &mut dyn FnMut(&str),
 ) -> Result<(Vec<Line>, Vec<Error>)> {
-    let (devices, errors) = show::devices(roots, typed, all)?;
+    let (devices, errors) = show::devices(roots, typed, all, remark)?;
     let mut lines = Vec::new();
     for device in devices {
         let held = held(roots, &device);

@@ -3,6 +3,7 @@
 
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::machine::fs::root::Root;
 use std::collections::BTreeMap;
 
 /// The names of the block devices of the running system, partitions left out, sorted.
@@ -25,6 +26,16 @@ pub fn properties(name: &str) -> BTreeMap<String, String> {
                 .collect()
         })
         .unwrap_or_default()
+}
+
+/// udev's properties of a device or partition: of the running system from its database, of a recorded machine as they were.
+pub fn properties_below(root: &Root, name: &str) -> BTreeMap<String, String> {
+    if root.is_system() {
+        return properties(name);
+    }
+    let text = root.text(&format!("udev/{name}"));
+    let pairs = text.known().into_iter().flat_map(|t| t.lines()).filter_map(|l| l.split_once('='));
+    pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
 }
 
 /// What the kernel says of SCSI devices at the moment, straight from it: no udevd has to be there.

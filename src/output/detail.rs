@@ -101,6 +101,15 @@ pub fn write(out: &mut impl Write, d: &Document, samples: Option<&Samples>, glyp
     let text = |v: &Option<String>| v.clone().unwrap_or_else(|| "-".to_owned());
     let size = d.device.size_bytes.map_or("-".to_owned(), human_bytes);
     row("device", format!("{} ({}, {size})", d.device.node, text(&d.device.transport)))?;
+    let (links, names): (Vec<&String>, Vec<&String>) =
+        d.device.names.iter().flatten().partition(|name| name.starts_with("/dev/"));
+    if !names.is_empty() {
+        row("called", names.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(", "))?;
+    }
+    if let Some(points) = d.device.mounts.as_ref().filter(|m| !m.is_empty()) {
+        row("mounted", points.join(", "))?;
+    }
+    links.iter().enumerate().try_for_each(|(i, link)| row(if i == 0 { "links" } else { "" }, link.to_string()))?;
     row("model", format!("{}, firmware {}", text(&d.device.model), text(&d.device.firmware)))?;
     row("identity", text(&d.device.identity))?;
     if !d.device.members.is_empty() {
@@ -177,15 +186,42 @@ pub fn write(out: &mut impl Write, d: &Document, samples: Option<&Samples>, glyp
 fn next(d: &Document) -> Option<String> {
     let has = |code: FindingCode| d.findings.iter().any(|f| f.code == code);
     let node = &d.device.node;
+    if d.device.size_bytes == Some(0) {
+        let name = &d.device.name;
+        return Some(format!(
+            "the kernel knows no size of it, as of a disk that does not answer: `journalctl -k --grep {name}` tells more"
+        ));
+    }
     match d.class {
         Class::Unknown if has(FindingCode::TestInterrupted) => {
             Some(format!("`zerocap recover {node}` puts back what the test left; then measure it again"))
         }
         // What a test that did not decide needs is part of the first line.
-        Class::Unknown if d.measured.is_none() => {
-            Some(format!("`zerocap measure {node}` lists where a test is possible on it"))
+        Class::Unknown if d.measured.is_none() => Some(match below(d) {
+            Some(members) => format!("{members}; what is measured there counts for it"),
+            None => format!("`zerocap measure {node}` lists where a test is possible on it"),
+        }),
+        // A pin that has no effect passes for one that has.
+        _ if has(FindingCode::PinWithoutOffload) => {
+            Some(format!("the pin counts again once there is an offload; `zerocap policy unpin {node}` takes it away"))
         }
         _ => None,
+    }
+}
+
+/// How the devices that a stack is made of are measured.
+fn below(d: &Document) -> Option<String> {
+    let members = &d.device.members;
+    let stack = |name: &str| Kind::of_name(name).is_stack();
+    match members.as_slice() {
+        [] => None,
+        _ if members.iter().any(|m| stack(&m.name)) => {
+            Some(format!("`zerocap show --tree {}` has the disks below it: measure those", d.device.node))
+        }
+        [first, rest @ ..] => {
+            let and = if rest.is_empty() { "" } else { ", and so on for each of its members" };
+            Some(format!("`zerocap measure /dev/{}` lists where a test is possible below it{and}", first.name))
+        }
     }
 }
 

@@ -13,3 +13,4 @@ pub mod properties;
 pub mod report;
 pub mod small;
 pub mod table;
+pub mod tree;

@@ -1,6 +1,7 @@
 //! The table of `show`: a line a device, columns aligned, rates in IEC units.
 
 use crate::output::grid;
+use crate::output::tree::{self, Branches};
 use crate::terms::Class;
 use crate::units::{human_bytes, human_rate, natural};
 use std::cmp::Ordering;
@@ -80,6 +81,14 @@ fn trusted(d: &Document) -> bool {
     d.class != Class::Broken
 }
 
+/// The names that are no links, as the volume's; the first says most.
+fn name(d: &Document) -> Option<String> {
+    d.device.names.iter().flatten().find(|n| !n.starts_with(BY_ID)).map(|n| n.trim_start_matches("/dev/").to_owned())
+}
+
+/// Where udev's links by serial number lie.
+pub(super) const BY_ID: &str = "/dev/disk/by-id/";
+
 /// Every column, the default ones first.
 const COLUMNS: &[Column] = &[
     column("DEVICE", "the kernel's name", |d| text(&d.device.name)),
@@ -93,6 +102,13 @@ const COLUMNS: &[Column] = &[
     }),
     column("EXPECTED", "what the claims alone let one expect", |d| text(d.expected)),
     column("FINDINGS", "codes of remarks, see zerocap-verdict(5)", |d| text(d.codes().join(","))),
+    NAMES,
+    column("MOUNTS", "where it or a partition of it is mounted", |d| {
+        Cell::Text(d.device.mounts.as_ref().map(|m| m.join(",")))
+    }),
+    column("BY-ID", "the link of /dev/disk/by-id", |d| {
+        Cell::Text(d.device.names.iter().flatten().find_map(|n| n.strip_prefix(BY_ID)).map(str::to_owned))
+    }),
     column("MODEL", "the device's model", |d| Cell::Text(d.device.model.clone())),
     column("FIRMWARE", "the device's firmware", |d| Cell::Text(d.device.firmware.clone())),
     column("IDENTITY", "the name under which it is kept", |d| Cell::Text(d.device.identity.clone())),
@@ -106,6 +122,10 @@ const COLUMNS: &[Column] = &[
     number("CHUNK", "zero so many bytes a call", |d| Cell::Bytes(d.hints.chunk_bytes)),
     column("MEASURED", "when it was measured, UTC", |d| Cell::Text(d.measured.as_ref().map(|m| m.at.clone()))),
 ];
+
+/// Shown on a terminal without being asked for, where a device has such a name.
+const NAMES: Column =
+    column("NAMES", "what people call it: the LV, its name in /dev/mapper or /dev/md", |d| Cell::Text(name(d)));
 
 /// How many of the columns are shown without `-o`.
 const DEFAULT: usize = 9;
@@ -135,6 +155,8 @@ pub struct Style<'a> {
     pub colour: bool,
     /// How many columns of characters the terminal has, if it is one: the usual table is made to fit.
     pub width: Option<usize>,
+    /// Each device with the stacks on it below, drawn with these.
+    pub tree: Option<Branches>,
 }
 
 fn named(name: &str) -> Result<&'static Column, String> {
@@ -191,10 +213,13 @@ fn counted(d: &Document) -> Option<String> {
 const LEFT_OUT: [&str; 4] = ["METHOD", "EXPECTED", "BASIS", "WRITE"];
 
 /// The sets of columns from which the first that fits is taken: only one where they were asked for.
-fn forms(style: &Style<'_>) -> Result<Vec<Vec<&'static Column>>, String> {
-    let usual = chosen(style.columns)?;
+fn forms(style: &Style<'_>, named: bool) -> Result<Vec<Vec<&'static Column>>, String> {
+    let mut usual = chosen(style.columns)?;
     if style.columns.is_some() || style.width.is_none() {
         return Ok(vec![usual]);
+    }
+    if named {
+        usual.insert(1, &NAMES);
     }
     let counted: Vec<&Column> =
         usual.iter().map(|c| if c.heading == COUNTED.heading { &COUNTED } else { *c }).collect();
@@ -205,24 +230,34 @@ fn forms(style: &Style<'_>) -> Result<Vec<Vec<&'static Column>>, String> {
 
 /// Writes the table. `Err` names a column that is unknown.
 pub fn write(out: &mut impl Write, documents: &[Document], style: &Style<'_>) -> Result<io::Result<()>, String> {
-    let forms = forms(style)?;
+    let forms = forms(style, documents.iter().any(|d| name(d).is_some()))?;
     let mut documents: Vec<&Document> = documents.iter().collect();
     if let Some(by) = style.sort {
         let column = named(by)?;
         documents.sort_by(|a, b| (column.cell)(a).order(&(column.cell)(b)));
     }
+    let documents = match style.tree {
+        Some(branches) => tree::order(&documents, branches),
+        None => documents.into_iter().map(|d| (String::new(), d)).collect(),
+    };
     let rows = |columns: &[&Column]| -> Vec<grid::Row> {
         let heading = (!style.no_headings).then(|| columns.iter().map(|c| c.heading.to_owned()).collect());
-        let cells = |d: &&Document| columns.iter().map(|c| (c.cell)(d).shown(style.bytes)).collect();
+        let cells = |(before, d): &(String, &Document)| {
+            let cell = |c: &&Column| match ((c.cell)(d).shown(style.bytes), c.heading) {
+                (name, "DEVICE") => format!("{before}{name}"),
+                (cell, _) => cell,
+            };
+            columns.iter().map(cell).collect()
+        };
         heading.into_iter().chain(documents.iter().map(cells)).collect()
     };
     let tables = forms.into_iter().map(|columns| (rows(&columns), columns));
-    let Some((rows, columns)) = grid::fitting(style.width, tables, |(rows, _)| rows, 0) else { return Ok(Ok(())) };
+    let Some((rows, columns)) = grid::fitting(style.width, tables, |(rows, _)| rows, 1) else { return Ok(Ok(())) };
     let right: Vec<bool> = columns.iter().map(|c| c.right).collect();
     let above = rows.len() - documents.len();
     let paint = |row: usize, column: usize, cell: &str| {
         let wanted = style.colour && columns[column].heading == "CLASS";
-        let class = row.checked_sub(above).filter(|_| wanted).map(|i| documents[i].class);
+        let class = row.checked_sub(above).filter(|_| wanted).map(|i| documents[i].1.class);
         class.and_then(colour).map_or_else(|| cell.to_owned(), |paint| format!("{paint}{cell}\x1b[0m"))
     };
     let written = grid::lines(&rows, &right, paint).try_for_each(|line| writeln!(out, "{line}"));

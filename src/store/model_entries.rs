@@ -40,12 +40,7 @@ pub fn looked_up(properties: &BTreeMap<String, String>) -> Option<(String, Strin
 
 /// udev's properties of a device.
 pub fn properties(roots: &Roots, device: &Device) -> BTreeMap<String, String> {
-    if roots.is_live() {
-        return udev::properties(&device.name);
-    }
-    let text = roots.system.text(&format!("udev/{}", device.name));
-    let pairs = text.known().into_iter().flat_map(|t| t.lines()).filter_map(|l| l.split_once('='));
-    pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+    udev::properties_below(&roots.system, &device.name)
 }
 
 /// One measured device, for an entry.

@@ -138,6 +138,13 @@ pub struct Device {
     pub physical_block_bytes: Option<u64>,
     #[serde(default)]
     pub members: Vec<Member>,
+    /// What people call it: volume group and LV, device-mapper's name, links; only in `show --json`, as `mounts`: a name comes
+    /// and goes without an event of the device.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub names: Option<Vec<String>>,
+    /// Where its file systems, and those of its partitions, are mounted.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mounts: Option<Vec<String>>,
 }
 
 /// A device that a stack is made of: a whole device, or a partition.

@@ -71,7 +71,7 @@ pub fn apply(
     each: &mut dyn FnMut(Step),
 ) -> Result<Vec<Error>> {
     writable(roots, dry_run)?;
-    let (devices, errors) = show::devices(roots, typed, false)?;
+    let (devices, errors) = show::devices(roots, typed, false, remark)?;
     for device in stack::leaves_first(&roots.system, devices) {
         let mut tell = |path: &str, outcome| {
             each(Step { device: device.name.clone(), path: path.to_owned(), outcome });
@@ -147,9 +147,14 @@ fn refused(picture: &Picture, row: &Row) -> Option<(String, Outcome)> {
 }
 
 /// Puts back what was found before the first write, where the value is still zerocap's.
-pub fn reset(roots: &Roots, typed: &[String], each: &mut dyn FnMut(Step)) -> Result<Vec<Error>> {
+pub fn reset(
+    roots: &Roots,
+    typed: &[String],
+    remark: &mut dyn FnMut(&str),
+    each: &mut dyn FnMut(Step),
+) -> Result<Vec<Error>> {
     writable(roots, false)?;
-    let (devices, errors) = show::devices(roots, typed, false)?;
+    let (devices, errors) = show::devices(roots, typed, false, remark)?;
     let mut order = stack::leaves_first(&roots.system, devices);
     // A stack takes over what is below it only when its table is loaded: it goes first, so that nothing below changes it.
     order.reverse();

@@ -10,6 +10,8 @@ pub mod hold;
 pub mod locked_disk;
 pub mod loop_device;
 pub mod loops;
+pub mod named;
+pub mod names;
 pub mod openers;
 pub mod read_zero;
 pub mod served;
