@@ -130,6 +130,11 @@ install: $(BIN)
 	install -m 0644 rules/hooks/* $(DESTDIR)$(DOCDIR)/examples/hooks/
 	install -m 0644 rules/prometheus/*.yml rules/prometheus/*.json $(DESTDIR)$(DOCDIR)/examples/prometheus/
 	set -e; for m in man/*.[578]; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man$${m##*.}/$${m##*/}; done
+	@# Of a package the package manager does this.
+	@[ -n "$(DESTDIR)" ] || printf '%s\n' 'Installed. These have it work now; `zerocap selftest` tells what is missing:' \
+	    '    systemctl daemon-reload && systemctl preset zerocap-recover.service' \
+	    '    systemd-hwdb update && udevadm control --reload' \
+	    '    udevadm trigger --subsystem-match=block --action=change'
 
 # What `install` puts there, no more, no less: its names are taken from an install beside it, whose program does nothing.
 # /etc/zerocap is the administrator's, and stays.

@@ -1,8 +1,9 @@
 //! `zerocap selftest`: the whole main job on a throw-away loop device, with its state in a temporary directory. Without
 //! root or loop devices the same on a simulated device, named as such.
 
+mod surroundings;
+
 use crate::error::{Error, Result};
-use crate::fact::Fact;
 use crate::facts::{self, Depth};
 use crate::jobs::measure::{self, Answer, Request};
 use crate::jobs::target;
@@ -11,8 +12,6 @@ use crate::machine::block::loop_device;
 use crate::machine::environment;
 use crate::machine::fs::durable::SimulatedDurable;
 use crate::machine::fs::guard::When;
-use crate::machine::fs::root::Root;
-use crate::machine::fs::stamp;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::pattern;
 use crate::machine::simulated::disk::{self, Shared, SimulatedHold};
@@ -50,7 +49,7 @@ pub fn run(say: &mut dyn FnMut(&str)) -> Result<bool> {
         }
     };
     steps.into_iter().for_each(&mut step);
-    surroundings()?.into_iter().for_each(|(text, there)| {
+    surroundings::look(&Roots::new(None, None)?).into_iter().for_each(|(text, there)| {
         say(&format!("{} {text}", if there { "ok  " } else { "note" }));
     });
     Ok(all)
@@ -170,95 +169,4 @@ fn on_simulated_in(dir: &Path) -> Result<Vec<Step>> {
         ("SIMULATED device, zeroing 8 times as fast as writing: found fast".to_owned(), fast),
         ("SIMULATED device: the content was put back".to_owned(), back),
     ])
-}
-
-/// What of the installation and the kernel is there.
-fn surroundings() -> Result<Vec<Step>> {
-    let root = Roots::new(None, None)?.system;
-    let there = |paths: &[&str]| paths.iter().any(|p| root.exists(p));
-    let rule = there(&[
-        "etc/udev/rules.d/90-zerocap.rules",
-        "usr/local/lib/udev/rules.d/90-zerocap.rules",
-        "usr/lib/udev/rules.d/90-zerocap.rules",
-        "lib/udev/rules.d/90-zerocap.rules",
-    ]);
-    let unit = there(&[
-        "usr/lib/systemd/system/zerocap-recover.service",
-        "usr/local/lib/systemd/system/zerocap-recover.service",
-        "etc/systemd/system/zerocap-recover.service",
-        "lib/systemd/system/zerocap-recover.service",
-    ]);
-    let knob = match root.list("sys/block") {
-        Fact::Known(names) => {
-            names.iter().any(|n| root.exists(&format!("sys/block/{n}/queue/write_zeroes_unmap_max_bytes")))
-        }
-        Fact::Unknown(_) => false,
-    };
-    let mut steps = vec![
-        (format!("the udev rule is {}", if rule { "installed" } else { "not installed (make install)" }), rule),
-        (
-            format!("zerocap-recover.service is {}", if unit { "installed" } else { "not installed (make install)" }),
-            unit,
-        ),
-        (format!("the kernel {} write_zeroes_unmap_max_bytes (Linux 6.17)", if knob { "has" } else { "has no" }), knob),
-    ];
-    steps.extend(not_compiled(Path::new("/")).map(|file| {
-        let text = format!(
-            "the model entries of {file} are newer than hwdb.bin, so udev does not know them: run systemd-hwdb update, then \
-             udevadm trigger --subsystem-match=block"
-        );
-        (text, false)
-    }));
-    Ok(steps)
-}
-
-/// Where udev looks for the compiled database: the first that is there counts (hwdb(7), `hwdb_bin_paths` of systemd).
-const COMPILED: [&str; 5] = [
-    "etc/systemd/hwdb/hwdb.bin",
-    "etc/udev/hwdb.bin",
-    "usr/lib/systemd/hwdb/hwdb.bin",
-    "usr/lib/udev/hwdb.bin",
-    "lib/udev/hwdb.bin",
-];
-
-/// A file with model entries that was written after the database was compiled; where none was compiled, any such file.
-fn not_compiled(root: &Path) -> Option<String> {
-    let compiled = COMPILED.iter().find_map(|path| stamp::modified(&root.join(path)));
-    let newer = |path: &Path| stamp::modified(path).is_some_and(|m| compiled.is_none_or(|c| m > c));
-    let files = Root::open(root).ok()?;
-    let entries = ["etc/udev/hwdb.d", "usr/lib/udev/hwdb.d"].into_iter().flat_map(|dir| {
-        let names = files.list(dir).known().cloned().unwrap_or_default();
-        names.into_iter().filter(|n| n.ends_with(".hwdb")).map(move |n| format!("{dir}/{n}"))
-    });
-    let speaks = |path: &String| files.text(path).known().is_some_and(|t| t.contains("ZEROCAP_MODEL_"));
-    let found: Vec<String> = entries.filter(|path| newer(&root.join(path)) && speaks(path)).collect();
-    found.first().map(|path| format!("/{path}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::{Duration, SystemTime};
-
-    #[test]
-    fn model_entries_that_udev_does_not_know_are_named() {
-        let dir = tempfile::tempdir().unwrap();
-        let put = |path: &str, text: &str, age: u64| {
-            let path = dir.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, text).unwrap();
-            let when = SystemTime::now() - Duration::from_secs(age);
-            std::fs::File::options().write(true).open(&path).unwrap().set_modified(when).unwrap();
-        };
-        put("etc/udev/hwdb.d/20-other.hwdb", "evdev:*\n KEY=1\n", 0);
-        put("usr/lib/udev/hwdb.bin", "", 100);
-        assert_eq!(not_compiled(dir.path()), None, "not of zerocap");
-        put("usr/lib/udev/hwdb.d/90-zerocap.hwdb", "zerocap:*\n ZEROCAP_MODEL_CLASS=fast\n", 200);
-        assert_eq!(not_compiled(dir.path()), None, "older");
-        put("etc/udev/hwdb.d/90-fleet.hwdb", "zerocap:*\n ZEROCAP_MODEL_CLASS=fast\n", 50);
-        assert_eq!(not_compiled(dir.path()).as_deref(), Some("/etc/udev/hwdb.d/90-fleet.hwdb"));
-        // A database of the administrator's own hides the vendor's.
-        put("etc/udev/hwdb.bin", "", 10);
-        assert_eq!(not_compiled(dir.path()), None, "compiled again");
-    }
 }
