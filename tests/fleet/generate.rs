@@ -206,6 +206,8 @@ pub fn line(models: &[Model], seed: u64, device: u64, older: bool) -> FleetLine 
                 logical_block_bytes: Some(512),
                 physical_block_bytes: Some(4096),
                 members: Vec::new(),
+                names: None,
+                mounts: None,
             },
             class,
             basis: measured.then_some(Basis::Measured),

@@ -87,7 +87,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let opened = disk::opened(64 * MIB);
         disk::tree(dir.path(), &opened).unwrap();
-        swaps.map(|text| std::fs::write(dir.path().join("proc/swaps"), text).unwrap());
+        if let Some(text) = swaps {
+            std::fs::write(dir.path().join("proc/swaps"), text).unwrap();
+        }
         let root = Root::open(dir.path()).unwrap();
         let port = SimulatedPort::new(Model::steady(8_000_000, 1_000_000), vec![0; 512], 1);
         let mut hold = SimulatedHold::new(Shared::new(port), opened);
