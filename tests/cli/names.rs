@@ -62,7 +62,11 @@ fn a_name_of_two_devices_is_refused_and_both_are_told() {
     ] {
         for call in [&["show", typed][..], &["check", typed], &["probe", typed]] {
             let run = on(&names(), call);
-            assert_eq!((run.code, run.text(), run.err), (Some(2), "", format!("zerocap: {says}\n")), "{call:?}");
+            assert_eq!(
+                (run.code, run.text().to_owned(), run.err),
+                (Some(2), String::new(), format!("zerocap: {says}\n")),
+                "{call:?}"
+            );
         }
     }
     // A node is one device's.
