@@ -68,6 +68,7 @@ impl Facts {
             Bus::Nvme(n) => hw.or_else(|| n.zeroes_by_deac().filter(|_| self.lacks_unmap_limit())),
             // No limit follows the mode: what sd sends now comes before what it could send (fieldguide 4.4).
             Bus::Scsi(s) => match s.zeroing_mode.known().map(String::as_str) {
+                _ if s.is_in_unknown_mode() => None,
                 Some("write" | "writesame") => Some(false),
                 _ => hw.or_else(|| s.claims_zeroing_by_unmap().filter(|_| self.lacks_unmap_limit())),
             },
@@ -91,7 +92,7 @@ impl Facts {
     /// The `zeroing_mode` that sd chooses by itself. At an event LBPRZ is not asked for, and the hardware's unmap limit,
     /// which sd derives from it, stands for it.
     pub fn kernel_zeroing_mode(&self) -> Option<&'static str> {
-        let s = self.scsi()?;
+        let s = self.scsi().filter(|s| !s.is_in_unknown_mode())?;
         s.mode_of_choice().or_else(|| {
             let max_ws = s.max_write_same_blocks.get()?;
             match self.queue.unmap_hw.get()? {

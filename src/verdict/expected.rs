@@ -1,5 +1,7 @@
 //! What the claims alone let one expect (DESIGN 2). Pure; a claim never makes a class.
 
+use crate::facts::scsi::Scsi;
+use crate::facts::Facts;
 use crate::terms::Class;
 use crate::verdict::context::Ctx;
 use crate::verdict::{findings, Finding};
@@ -11,7 +13,11 @@ pub fn expected(c: &Ctx<'_>, found: &[Finding]) -> Class {
     }
     // What this kernel would send decides, not what the device could do. A claim with a warning against it is no ground for
     // hope, and none for despair either.
-    if claims_zeroing_by_unmap(c) && c.unmaps() != Some(false) && !findings::claims_are_doubtful(found) {
+    if claims_zeroing_by_unmap(c)
+        && !sends_what_nobody_knows(c)
+        && c.unmaps() != Some(false)
+        && !findings::claims_are_doubtful(found)
+    {
         return Class::Fast;
     }
     if c.rotating() == Some(true)
@@ -43,6 +49,12 @@ fn of_members(c: &Ctx<'_>) -> bool {
         && c.facts.is_stack()
         && c.facts.stack.passes_zeroing.is(true)
         && without()
+}
+
+/// Whether a disk, or a member that a stack hands zeroing on to, is in a mode that is not known here.
+fn sends_what_nobody_knows(c: &Ctx<'_>) -> bool {
+    let unknown = |facts: &Facts| facts.scsi().is_some_and(Scsi::is_in_unknown_mode);
+    unknown(c.facts) || c.facts.stack.passes_zeroing.is(true) && c.members.iter().any(|m| unknown(m.facts))
 }
 
 /// Whether zeroing by unmap is claimed: by the kernel's hardware limit, and only where the kernel has no such file by the

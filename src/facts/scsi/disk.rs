@@ -93,8 +93,17 @@ impl Scsi {
         self.thin_provisioning.get().or_else(|| self.lbpme.get())
     }
 
+    /// Whether sd is in a `zeroing_mode` that nobody knew when this was written: what it sends then, and what it would choose by
+    /// itself, is not known.
+    pub fn is_in_unknown_mode(&self) -> bool {
+        self.zeroing_mode.known().is_some_and(|mode| mode.parse::<ZeroingMode>().is_err())
+    }
+
     /// The `zeroing_mode` that sd would choose (fieldguide 4.3); unknown unless all it rests on is known.
     pub fn mode_of_choice(&self) -> Option<&'static str> {
+        if self.is_in_unknown_mode() {
+            return None;
+        }
         let max_ws = self.max_write_same_blocks.get()?;
         if max_ws == 0 {
             // no_write_same is set (libata sets it for every disk, sd after a rejected command): sd leaves the mode as it is.
