@@ -91,6 +91,7 @@ const ATTRIBUTES: &[&str] = &[
     "cid",
     "cntlid",
     "cntrltype",
+    "comp_algorithm",
     "csi",
     "dev",
     "device",
@@ -98,6 +99,7 @@ const ATTRIBUTES: &[&str] = &[
     "discard_alignment",
     "discipline",
     "diskseq",
+    "erase_size",
     "eui",
     "features",
     "firmware_rev",
@@ -114,6 +116,7 @@ const ATTRIBUTES: &[&str] = &[
     "offset",
     "partition",
     "partscan",
+    "preferred_erase_size",
     "proc_name",
     "provisioning_mode",
     "quirks",
@@ -180,6 +183,10 @@ pub fn keep(tree: &mut Tree) -> Vec<String> {
 
 /// Whether a file may be in a recording. Below `queue/` are the kernel's own numbers and words.
 fn attribute(path: &str) -> bool {
+    // Which boot it was counts on the machine alone.
+    if path.starts_with("proc/sys/kernel/random/") {
+        return false;
+    }
     if !path.starts_with("sys/") {
         return true;
     }
