@@ -17,6 +17,7 @@ pub mod field;
 mod gather;
 pub mod initial;
 pub mod kernel;
+pub mod knob;
 pub mod nvme;
 pub mod offload;
 pub mod page;

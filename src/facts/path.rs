@@ -4,6 +4,7 @@
 use crate::device::display::escape_str;
 use crate::fact::Fact;
 use crate::facts::kernel;
+use crate::facts::knob::Knob;
 use crate::machine::fs::location::{self, Place};
 use crate::machine::fs::mounts::{self, Mount};
 use crate::machine::fs::path_info::{self, Located, Marks, What};
@@ -135,36 +136,42 @@ pub fn can_write_zeroes(root: &Root, on: &OnPath) -> Can {
             false => Can::Unknown("the directory is not mapped by extents; name a file of it".to_owned()),
         };
     }
-    let release = kernel::release(root);
-    let Some(version) = release.known().and_then(|r| kernel::version(r)) else {
-        return Can::Unknown("the kernel's release cannot be read".to_owned());
-    };
-    if version < since {
-        let ((major, minor), (from, of)) = (version, since);
-        return no(format!("{kind} has FALLOC_FL_WRITE_ZEROES since Linux {from}.{of}; this is {major}.{minor}"));
-    }
+    // What can be asked is asked first: a distribution's kernel may be ahead of its number.
     for device in devices {
-        let limit = |name: &str| root.number(&device.attr(&format!("queue/{name}")));
-        let name = escape_str(&device.name);
-        match (limit("write_zeroes_unmap_max_bytes"), limit("write_zeroes_unmap_max_hw_bytes").get()) {
-            (Fact::Known(0), Some(hw)) if hw > 0 => {
-                return no(format!(
-                    "the kernel's knob is off: {name}/queue/write_zeroes_unmap_max_bytes is 0; writing {hw} there allows it"
-                ))
-            }
-            (Fact::Known(0), _) => {
-                return no(format!("{name} does not zero by unmapping: write_zeroes_unmap_max_hw_bytes is 0"))
-            }
-            (Fact::Known(_), _) => {}
-            (Fact::Unknown(why), _) => {
-                return Can::Unknown(format!("{name}/queue/write_zeroes_unmap_max_bytes is {why}"))
-            }
+        let knob = Knob::of(root, device);
+        match (&knob, knob.why_not(&device.name)) {
+            (_, None) => {}
+            (Knob::Unknown(_), Some(why)) => return Can::Unknown(why),
+            (_, Some(why)) => return no(why),
         }
+    }
+    if let Some(cannot) = by_release(kernel::release(root), kind, since) {
+        return cannot;
     }
     if on.marks.encrypted {
         return Can::Written("the file is encrypted, so that its zeroes are written as ciphertext".to_owned());
     }
     Can::Yes
+}
+
+/// Nothing tells whether a file system has the call but the kernel's release; `None` where that says so.
+fn by_release(release: Fact<String>, kind: &str, since: (u32, u32)) -> Option<Can> {
+    let Some(version) = release.known().and_then(|r| kernel::version(r)) else {
+        return Some(Can::Unknown("the kernel's release cannot be read".to_owned()));
+    };
+    let ((major, minor), (from, of)) = (version, since);
+    if version >= since {
+        return None;
+    }
+    Some(match version < SINCE_EXT4 {
+        true => Can::Unknown(format!(
+            "the knob of Linux 6.17 is there, but by its release the kernel is {major}.{minor}: whether its {kind} has \
+             FALLOC_FL_WRITE_ZEROES too is not known; a call on a file of your own tells"
+        )),
+        false => Can::No(format!(
+            "{kind} has FALLOC_FL_WRITE_ZEROES since Linux {from}.{of}; this kernel is {major}.{minor} by its release"
+        )),
+    })
 }
 
 #[cfg(test)]

@@ -74,16 +74,49 @@ fn names(place: &Place) -> Vec<&str> {
 #[test]
 fn a_partition_leads_to_its_disk_and_the_knob_decides() {
     for (release, knob, can) in [
-        ("6.17.0", "33553920", true),
-        ("7.3.4+deb13-amd64", "33553920", true),
-        ("6.17.0", "0", false),
-        ("6.16.9", "33553920", false),
+        ("6.17.0", "33553920", Some(Can::Yes)),
+        ("7.3.4+deb13-amd64", "33553920", Some(Can::Yes)),
+        ("99.0.0", "33553920", Some(Can::Yes)),
+        ("6.17.0", "0", None),
+        ("6.16.9", "0", None),
     ] {
         let (_dir, root) = machine(&files(release, knob), LINKS);
         let on = resolve(&root, &at("/home/x", (8, 1), 22));
         assert_eq!((on.filesystem.as_str(), on.mount_point.as_str(), names(&on.place)), ("ext4", "/", vec!["sda"]));
-        assert_eq!(can_write_zeroes(&root, &on) == Can::Yes, can, "{release} {knob}");
+        let told = can_write_zeroes(&root, &on);
+        match can {
+            Some(can) => assert_eq!(told, can, "{release} {knob}"),
+            None => assert!(matches!(&told, Can::No(why) if why.contains("knob is off")), "{release} {knob}: {told:?}"),
+        }
     }
+}
+
+#[test]
+fn the_file_is_asked_before_the_release() {
+    let told = |release: &'static str, knob: &'static str, path: &str, mount: u64, fs: (u32, u32)| {
+        let mut files = files(release, knob);
+        files.push(("sys/block/sda/queue/write_zeroes_max_bytes", "33553920"));
+        if knob.is_empty() {
+            files.retain(|(path, _)| !path.contains("unmap"));
+        }
+        let (_dir, root) = machine(&files, LINKS);
+        let mut on = resolve(&root, &at(path, fs, mount));
+        on.read_only = false;
+        can_write_zeroes(&root, &on)
+    };
+    let ext4 = |release, knob| told(release, knob, "/home/x", 22, (8, 1));
+    let xfs = |release, knob| told(release, knob, "/with space/file", 33, (252, 0));
+    // A distribution's kernel that has the knob earlier: nothing is claimed of what its file systems have.
+    for release in ["5.14.0-570.el9", "6.16.9"] {
+        assert!(matches!(ext4(release, "33553920"), Can::Unknown(why) if why.contains("by its release")), "{release}");
+        assert!(matches!(xfs(release, "33553920"), Can::Unknown(_)), "{release}");
+    }
+    assert!(matches!(xfs("7.2.9", "33553920"), Can::No(why) if why.contains("is 7.2 by its release")));
+    // Without the knob there is no such call, whatever the release says.
+    for release in ["4.18.0", "6.16.9", "6.17.0", "99.0.0"] {
+        assert!(matches!(ext4(release, ""), Can::No(why) if why.contains("came with Linux 6.17")), "{release}");
+    }
+    assert_eq!(ext4("no number", "33553920"), Can::Unknown("the kernel's release cannot be read".to_owned()));
 }
 
 #[test]

@@ -4,9 +4,11 @@ use crate::assess;
 use crate::device::display::escape_str;
 use crate::device::Device;
 use crate::error::{exit, Result};
+use crate::facts::knob::Knob;
 use crate::facts::path::{self, Can, OnPath};
 use crate::facts::Depth;
 use crate::jobs::answer;
+use crate::jobs::instead;
 use crate::jobs::target::{self, Target};
 use crate::machine::block::{devices, stack};
 use crate::machine::clock;
@@ -51,7 +53,7 @@ impl Requirement {
             Requirement::Measured => d.basis == Some(Basis::Measured),
             Requirement::Verified => d.zeroes_verified == Some(true),
             Requirement::Fast => d.class == Class::Fast,
-            Requirement::KnobOn => one.knob.is_some_and(|k| k > 0),
+            Requirement::KnobOn => one.knob == Knob::On,
             Requirement::WriteZeroes => d
                 .methods
                 .iter()
@@ -91,7 +93,7 @@ pub struct Checked {
     pub answer: Answer,
     /// The exit code of zerocap(8).
     pub code: u8,
-    /// The words of the requirements that are not met.
+    /// The words of the requirements that are not met, of the knob also why.
     pub unmet: Vec<String>,
 }
 
@@ -107,7 +109,7 @@ pub enum Answer {
 /// One device that was looked at.
 struct One {
     document: Document,
-    knob: Option<u64>,
+    knob: Knob,
 }
 
 /// Checks a device or a path.
@@ -132,12 +134,18 @@ fn on_path(roots: &Roots, request: &Request<'_>, on: &OnPath, remark: &mut dyn F
     let class = weakest_of(ones.iter().map(|o| o.document.class)).unwrap_or(Class::Unknown);
     let unmet = unmet(roots, request, &ones, Some(&can), remark);
     let code = request.spelled(code(class, &unmet, Some(&can)));
+    let documents: Vec<&Document> = ones.iter().map(|o| &o.document).collect();
+    let instead = instead::of(on, &can, class, &documents);
     let below = |device: &Device, one: One| PathDevice {
         leaves: stack::leaves(root, device).iter().map(|l| escape_str(l)).collect(),
         verdict: one.document,
     };
     let below = devices.iter().zip(ones).map(|(device, one)| below(device, one)).collect();
-    Ok(Checked { answer: Answer::Path(Box::new(path_answer(on, &can, class, below))), code, unmet })
+    Ok(Checked {
+        answer: Answer::Path(Box::new(PathAnswer { instead, ..path_answer(on, &can, class, below) })),
+        code,
+        unmet,
+    })
 }
 
 fn path_answer(on: &OnPath, can: &Can, class: Class, devices: Vec<PathDevice>) -> PathAnswer {
@@ -158,6 +166,7 @@ fn path_answer(on: &OnPath, can: &Can, class: Class, devices: Vec<PathDevice>) -
         write_zeroes,
         offloaded,
         why,
+        instead: None,
         devices,
     }
 }
@@ -169,8 +178,7 @@ pub(crate) fn document(roots: &Roots, port: &mut dyn Port, device: &Device, rema
 }
 
 fn look(roots: &Roots, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> One {
-    let knob = roots.system.number(&device.attr("queue/write_zeroes_unmap_max_bytes")).get();
-    One { document: document(roots, port, device, remark), knob }
+    One { document: document(roots, port, device, remark), knob: Knob::of(&roots.system, device) }
 }
 
 /// The requirements that are not met, each by all devices.
@@ -184,7 +192,14 @@ fn unmet(
     // What was tried on the device must be possible on the path too.
     let reachable = |r: Requirement| r != Requirement::WriteZeroes || matches!(can, None | Some(Can::Yes));
     let met = |r: Requirement| reachable(r) && ones.iter().all(|o| r.met(o));
-    let mut unmet: Vec<String> = request.require.iter().filter(|r| !met(**r)).map(|r| r.as_str().to_owned()).collect();
+    let said = |r: &Requirement| match r {
+        Requirement::KnobOn => {
+            let why: Vec<String> = ones.iter().filter_map(|o| o.knob.why_not(&o.document.device.name)).collect();
+            format!("{} ({})", r.as_str(), why.join("; "))
+        }
+        r => r.as_str().to_owned(),
+    };
+    let mut unmet: Vec<String> = request.require.iter().filter(|r| !met(**r)).map(said).collect();
     if let Some(most) = request.max_age {
         let mut old = false;
         for one in ones {

@@ -4,6 +4,7 @@ mod answer;
 pub mod check;
 pub mod estimate;
 pub mod fleet;
+mod instead;
 pub mod is_zero;
 pub mod measure;
 pub mod measure_auto;

@@ -47,11 +47,12 @@ pub(crate) fn beside(d: &Document) -> Vec<(&'static str, String)> {
     if let Some(o) = &d.overwrite {
         let between = interval(o.gain_low, o.gain_high).map_or_else(String::new, |i| format!(" ({i})"));
         let gain = o.gain.map_or_else(String::new, |g| format!(", gain {g:.2}x{between}"));
+        let reuse = o.gain_written.map_or_else(String::new, |g| format!(", written once and used again {g:.2}x"));
         let lacks = o.lacks.as_ref().map_or_else(String::new, |l| format!(" ({l})"));
         rows.push((
             "overwriting",
             format!(
-                "in files of {}, synchronously: unwritten {}, zeroed {}, written {}{gain}{lacks}",
+                "in files of {}, synchronously: unwritten {}, zeroed {}, written {}{gain}{reuse}{lacks}",
                 o.filesystem,
                 rate(o.unwritten),
                 rate(o.write_zeroes),

@@ -26,6 +26,9 @@ pub fn write(out: &mut impl Write, answer: &PathAnswer) -> io::Result<()> {
     writeln!(out, "{}: {device}; {}.", answer.path, call(answer))?;
     writeln!(out, "  {:<12} {} on {}", "filesystem", answer.filesystem, answer.mount_point)?;
     answer.layers.iter().try_for_each(|layer| writeln!(out, "  {:<12} {layer}", "layer"))?;
+    if let Some(instead) = &answer.instead {
+        writeln!(out, "  {:<12} {instead}", "instead")?;
+    }
     for d in &answer.devices {
         let name = &d.verdict.device.name;
         let of = if d.leaves == [name.clone()] { String::new() } else { format!(" (made of {})", d.leaves.join(", ")) };

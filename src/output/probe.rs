@@ -5,15 +5,32 @@ use std::io::{self, Write};
 use verdict_format::answers::Probe;
 use verdict_format::Document;
 
+/// That nothing of a source could be asked without root, in place of a row a field that says so.
+fn needs_root(probe: &Probe, source: &str) -> Option<&'static str> {
+    let mut of_source = probe.readings.iter().filter(|r| r.source == source);
+    let refused = |why: &str| why.contains("EACCES") || why.contains("EPERM");
+    if !of_source.all(|r| r.raw.is_none() && r.unknown.as_deref().is_some_and(refused)) {
+        return None;
+    }
+    Some(match source.starts_with("nvme-id") {
+        true => "needs root (before Linux 6.2 always, from then on only where the node may not be read)",
+        false => "needs root",
+    })
+}
+
 /// Writes the view; `document` gives the first line.
 pub fn write(out: &mut impl Write, probe: &Probe, document: &Document) -> io::Result<()> {
     writeln!(out, "{}", detail::sentence(document))?;
     writeln!(out, "  expected from the claims alone: {}", probe.expected)?;
     let mut source = "";
     for r in &probe.readings {
+        let refused = needs_root(probe, &r.source);
         if r.source != source {
             source = &r.source;
-            writeln!(out, "{source}")?;
+            writeln!(out, "{source}{}", refused.map_or_else(String::new, |why| format!(": {why}")))?;
+        }
+        if refused.is_some() {
+            continue;
         }
         match (&r.raw, &r.says) {
             (Some(raw), Some(says)) => writeln!(out, "  {}: {raw}  ({says})", r.field)?,

@@ -2,11 +2,11 @@
 
 use crate::output::grid;
 use crate::output::tree::{self, Branches};
-use crate::terms::Class;
+use crate::terms::{Class, FindingCode};
 use crate::units::{human_bytes, human_rate, natural};
 use std::cmp::Ordering;
 use std::io::{self, Write};
-use verdict_format::Document;
+use verdict_format::{Document, Finding};
 
 /// What a column shows of a document.
 enum Cell {
@@ -89,6 +89,24 @@ fn name(d: &Document) -> Option<String> {
 /// Where udev's links by serial number lie.
 pub(super) const BY_ID: &str = "/dev/disk/by-id/";
 
+/// The heading of the column of findings.
+const FINDINGS: &str = "FINDINGS";
+
+/// The findings of a device. One that is a fact of the kernel would stand in each line: it is said once, below the table.
+fn of_device(d: &Document) -> impl Iterator<Item = &Finding> {
+    d.findings.iter().filter(|f| f.code != FindingCode::NoKnob)
+}
+
+/// What the kernel lacks, in a line, for a table with headings that has the column of findings.
+fn of_kernel(documents: &[(String, &Document)], columns: &[&Column], style: &Style<'_>) -> String {
+    let told = !style.no_headings && columns.iter().any(|c| c.heading == FINDINGS);
+    let mut findings = documents.iter().filter(|_| told).flat_map(|(_, d)| &d.findings);
+    let lacks = findings.find(|f| f.code == FindingCode::NoKnob);
+    // What it comes to stands in the detail of each device.
+    let what = |f: &Finding| f.text.split(':').next().unwrap_or_default().to_owned();
+    lacks.map_or_else(String::new, |f| format!("({}: {})\n", f.code.as_str(), what(f)))
+}
+
 /// Every column, the default ones first.
 const COLUMNS: &[Column] = &[
     column("DEVICE", "the kernel's name", |d| text(&d.device.name)),
@@ -101,7 +119,9 @@ const COLUMNS: &[Column] = &[
         Cell::Text(d.method.map(|m| m.to_string()).filter(|_| trusted(d)))
     }),
     column("EXPECTED", "what the claims alone let one expect", |d| text(d.expected)),
-    column("FINDINGS", "codes of remarks, see zerocap-verdict(5)", |d| text(d.codes().join(","))),
+    column(FINDINGS, "codes of remarks, see zerocap-verdict(5)", |d| {
+        text(of_device(d).map(|f| f.code.as_str()).collect::<Vec<_>>().join(","))
+    }),
     NAMES,
     column("MOUNTS", "where it or a partition of it is mounted", |d| {
         Cell::Text(d.device.mounts.as_ref().map(|m| m.join(",")))
@@ -200,9 +220,9 @@ const COUNTED: Column = column("FINDINGS", "", |d| Cell::Text(counted(d)));
 
 /// How many findings there are of the gravest kind, and how many more: `2 warnings +1`.
 fn counted(d: &Document) -> Option<String> {
-    let worst = d.findings.iter().map(|f| f.severity).max()?;
-    let of_it = d.findings.iter().filter(|f| f.severity == worst).count();
-    let more = match d.findings.len() - of_it {
+    let worst = of_device(d).map(|f| f.severity).max()?;
+    let of_it = of_device(d).filter(|f| f.severity == worst).count();
+    let more = match of_device(d).count() - of_it {
         0 => String::new(),
         more => format!(" +{more}"),
     };
@@ -261,5 +281,5 @@ pub fn write(out: &mut impl Write, documents: &[Document], style: &Style<'_>) ->
         class.and_then(colour).map_or_else(|| cell.to_owned(), |paint| format!("{paint}{cell}\x1b[0m"))
     };
     let written = grid::lines(&rows, &right, paint).try_for_each(|line| writeln!(out, "{line}"));
-    Ok(written)
+    Ok(written.and_then(|()| out.write_all(of_kernel(&documents, &columns, style).as_bytes())))
 }

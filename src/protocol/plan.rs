@@ -148,7 +148,9 @@ fn not_tried(facts: &Facts, proof: &Proof) -> Vec<(Method, String)> {
     if facts.device.kind == Kind::Loop {
         // loop hands these on as FALLOC_FL_ZERO_RANGE, and one that the backing file refuses (tmpfs has none) makes the
         // block layer withdraw the offload until the loop device is set up anew.
-        let why = "not tried: a backing file without FALLOC_FL_ZERO_RANGE refuses it, and the kernel then withdraws the offload";
+        // 6.1 falls back to writing and keeps it; the release says only which the kernel is likely to do, so neither risks it.
+        let why = "not tried: a backing file without FALLOC_FL_ZERO_RANGE refuses it, and a kernel from 6.12 on (6.1 does not) then \
+                   withdraws the offload";
         out.extend([Method::ZeroRange, Method::BlkZeroOut].map(|method| (method, why.to_owned())));
     }
     out

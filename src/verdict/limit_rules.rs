@@ -134,7 +134,9 @@ fn without_granularity(facts: &Facts) -> Option<u64> {
 pub fn discard_refused(c: &Ctx<'_>) -> Option<String> {
     let discard = without_granularity(c.facts)?;
     let kernel = match c.facts.kernel_version() {
-        Some(version) if REFUSES_WITHOUT_GRANULARITY.contains(&version) => "this kernel refuses each discard then",
+        Some(version) if REFUSES_WITHOUT_GRANULARITY.contains(&version) => {
+            "this kernel by its release refuses each discard then (5.10 to 6.7 do)"
+        }
         Some(_) => "kernels from 5.10 to 6.7 refuse each discard then, this one may too",
         None => "kernels from 5.10 to 6.7 refuse each discard then",
     };
@@ -202,10 +204,15 @@ pub fn knob_stuck_4gib(c: &Ctx<'_>) -> Option<String> {
     })
 }
 
+/// A fact of the kernel, the same of all its devices: a table says it once.
+pub const NO_KNOB: &str =
+    "this kernel has no write_zeroes_unmap_max_bytes, which came with 6.17: FALLOC_FL_WRITE_ZEROES fails; what \
+     is said of zeroing a device holds for PUNCH_HOLE";
+
 /// The kernel has no unmap limits.
 pub fn no_knob(c: &Ctx<'_>) -> Option<String> {
     let absent = |why: Option<&Why>| matches!(why, Some(Why::Absent));
     let q = &c.facts.queue;
     (q.write_zeroes_max.known().is_some() && absent(q.unmap_hw.why()) && absent(q.unmap.why()))
-        .then(|| "the kernel has no write_zeroes_unmap_max_bytes (which came with 6.17)".to_owned())
+        .then(|| NO_KNOB.to_owned())
 }

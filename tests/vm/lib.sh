@@ -21,6 +21,14 @@ timed() {
     local VM_TIMED=1
     "$@"
 }
+# kernel_has VERSION : this kernel is of that release or newer
+kernel_has() { [ "$(printf '%s\n' "$1" "$(uname -r | grep -oE '^[0-9]+\.[0-9]+')" | sort -V | head -n 1)" = "$1" ]; }
+# from VERSION COMMAND... : a check of what came with that kernel; on an older one it is said, and not made
+from() {
+    local version=$1
+    shift
+    if kernel_has "$version"; then "$@"; else note "not here, it came with $version: ${!#}"; fi
+}
 # not_run TEXT : a check that cannot be made here. Where CI=true it is a failure: the guest's root has all that is needed.
 not_run() {
     VM_NOT_RUN=$((VM_NOT_RUN + 1)); printf 'not run: %s\n' "$*"

@@ -36,6 +36,9 @@ pub struct PathAnswer {
     pub offloaded: Option<bool>,
     /// Why not, or why it cannot be told; null where it works.
     pub why: Option<String>,
+    /// What to do in its place, a sentence with what was measured of it; null where it works, and where nothing is known.
+    #[serde(default)]
+    pub instead: Option<String>,
     /// The devices that the file system uses.
     pub devices: Vec<PathDevice>,
 }

@@ -65,7 +65,7 @@ cp /m/ext4/file /m/ext4/fixed; chattr +i /m/ext4/fixed; agree 8 "ext4, an immuta
 mount -o remount,ro /m/ext4; agree 8 "ext4, read-only" /m/ext4/file; mount -o remount,rw /m/ext4
 export TEST_DIR=1 TEST_DEV=1 QA_CHECK_FS=1 # mkfs.xfs makes small file systems for tests only
 mkfs.xfs -qf "${one}p2" && at xfs "${one}p2" && agree 0 "xfs, a file" /m/xfs/file
-[ -n "$new" ] || check_has "$SAID" "since Linux 7.3" "and since when xfs has it"
+[ -n "$new" ] || check_has "$SAID" "$(if kernel_has 6.17; then echo since Linux 7.3; else echo came with Linux 6.17; fi)" "and since when xfs has it"
 
 # --- the knob, while mounted ---
 knob=/sys/block/${one#/dev/}/queue/write_zeroes_unmap_max_bytes
