@@ -1,5 +1,6 @@
 #!/bin/bash
 # Proves the rig itself: devices report what they should, real udev runs rules, tuned disks behave as tuned.
+# kernel: 7.0 it proves that the newest kernel is the one under test
 # vm: -n fast:64M:write_ms_per_mib=12 -n slow:64M:zero_ms_per_mib=15,write_ms_per_mib=15 -n liar:64M:zero=lie,log=1 -n half:64M:zero=half
 # vm: -r "$here/t/smoke.rules" -n brk:64M:eio_after=8M -d plain:64M:nvme -d sc:64M:scsi -E SMOKE=yes
 . "${0%/*}/../lib.sh"
