@@ -52,6 +52,14 @@ pub enum Error {
         /// The check that failed and what to do.
         why: String,
     },
+    /// No place on a device is possible as it is: exit code 1.
+    #[error("{device}: not tested: no place on it is possible as it is; {why}")]
+    NoPlace {
+        /// The device.
+        device: String,
+        /// Each place that was looked at, and why not there.
+        why: String,
+    },
     /// An act on the device failed: exit code 1.
     #[error("{device}: {operation}: {what}")]
     Act {

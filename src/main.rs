@@ -1,7 +1,8 @@
-//! Sends `udev` and the acting child past clap, everything else through it; prints the error and ends with its code.
+//! Sends `udev` and the children that act and test past clap, everything else through it; prints the error and ends with its code.
 
 use std::io::Write;
 use std::process::ExitCode;
+use zerocap::jobs::measure_child;
 use zerocap::machine::port::child;
 
 fn main() -> ExitCode {
@@ -26,6 +27,10 @@ fn main() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
         },
+        Some(verb) if verb == measure_child::VERB => {
+            measure_child::serve();
+            ExitCode::SUCCESS
+        }
         _ => zerocap::cli::run(),
     }
 }

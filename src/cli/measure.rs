@@ -1,5 +1,6 @@
 //! `zerocap measure`.
 
+use crate::cli::measure_all;
 use crate::cli::progress::ProgressLine;
 use crate::cli::terminal::{complain, glyphs, print, remark};
 use crate::device::display::escape_str;
@@ -27,17 +28,24 @@ Examples:
   zerocap measure /dev/sda --scratch label --dry-run  proof and plan, no write
   zerocap measure /dev/sda --scratch label            the test
   zerocap measure /dev/sda --scratch gap --tune       SCSI: the best mode, too
-  zerocap measure /dev/sdb --scratch 1GiB+64MiB       a range, put back")]
+  zerocap measure /dev/sdb --scratch 1GiB+64MiB       a range, put back
+  zerocap measure --all --scratch auto                every device with a place")]
 pub struct Measure {
     /// The whole device
-    #[arg(value_name = "DEV")]
-    device: String,
+    #[arg(value_name = "DEV", required_unless_present = "all", conflicts_with = "all")]
+    device: Option<String>,
     /// Where the test may write
     #[arg(long, value_name = "WHERE")]
     scratch: Option<String>,
     /// Where the policy says that an automatic test may write
     #[arg(long, conflicts_with = "scratch")]
     auto: bool,
+    /// Every device whose policy asks for a test; with `--scratch auto` every device on which a place is found
+    #[arg(long, conflicts_with_all = ["auto", "report"])]
+    all: bool,
+    /// With --all: so many tests at once, one a controller. A test that waits for the processor measures it
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "all")]
+    jobs: usize,
     /// Print the proof and the plan, write nothing
     #[arg(long)]
     dry_run: bool,
@@ -103,9 +111,11 @@ impl Measure {
         };
         let sustained = size(&self.sustained, "--sustained")?;
         let max_bytes = size(&Some(self.max_bytes.clone()), "--max-bytes")?.unwrap_or_default();
-        let auto = if self.auto { Some(measure_auto::wanted(roots, &self.device)?) } else { None };
+        // With --all there is none, and each gets its own.
+        let device = self.device.clone().unwrap_or_default();
+        let auto = if self.auto { Some(measure_auto::wanted(roots, &device)?) } else { None };
         let request = Request {
-            device: self.device.clone(),
+            device,
             place: match &self.scratch {
                 Some(scratch) => scratch.parse().map_err(|e| usage(format!("--scratch: {e}")))?,
                 // Without a policy only the places are listed.
@@ -129,6 +139,13 @@ impl Measure {
             deep: self.deep,
             interference: self.interference,
         };
+        if self.all {
+            if self.scratch.as_deref().is_some_and(|place| place != "auto") {
+                return Err(usage("--all: of many devices only --scratch auto can be said".to_owned()));
+            }
+            let how = (self.scratch.is_some(), self.jobs);
+            return measure_all::run(roots, &request, how, (self.verbose, self.json));
+        }
         if self.scratch.is_none() && !self.auto {
             let found = measure_places::run(roots, &request, &mut remark)?;
             print(|out| match self.json {
@@ -140,14 +157,14 @@ impl Measure {
         if let Some(file) = &self.report {
             report::may_be_written(file)?;
         }
-        let mut line = ProgressLine::new(self.verbose, &self.device);
+        let mut line = ProgressLine::new(self.verbose, &request.device);
         let answer = measure::run(roots, &request, &mut line);
         line.end();
         let answer = match answer {
             // The reason stands in the error; what is possible instead, in the list.
             Err(e @ Error::NotSafe { .. }) if !self.auto => {
                 complain(&e);
-                remark(&format!("`zerocap measure {}` lists where a test is possible", escape_str(&self.device)));
+                remark(&format!("`zerocap measure {}` lists where a test is possible", escape_str(&request.device)));
                 return Ok(e.exit_code());
             }
             answer => answer?,

@@ -7,6 +7,7 @@ pub mod explain;
 pub mod fleet;
 pub mod is_zero;
 pub mod measure;
+mod measure_all;
 pub mod policy;
 pub mod probe;
 mod progress;

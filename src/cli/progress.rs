@@ -77,7 +77,7 @@ impl Listener for ProgressLine {
     }
 }
 
-fn pair_line(pair: &Pair) -> String {
+pub(super) fn pair_line(pair: &Pair) -> String {
     let ms = |n: crate::units::Nanos| n.0 as f64 / 1e6;
     format!(
         "pair {}: write {:.2} ms, zero {:.2} ms{}",

@@ -181,6 +181,7 @@ fn run_test(
     listener: &mut dyn Listener,
 ) -> Result<()> {
     let Tested { roots, facts, name, proof, prepared } = *on;
+    listener.deadline(prepared.deadline);
     let mut port = ChildPort::new(prepared.deadline);
     if proof.thin {
         let devices = stack_members::addresses(roots, facts);

@@ -54,8 +54,8 @@ impl Places {
         let mut lines = match possible.is_empty() {
             true => vec![
                 format!("{}: no test is possible as the disk is: there is no place where it may write", self.node),
-                "64 MiB that nobody uses are enough: an empty partition with the GPT name zerocap-scratch, or space between the \
-                 partitions that reads zero. What was measured on three disks of one model and firmware can stand for others \
+                "64 MiB that nobody uses are enough: an empty partition with the GPT name zerocap-scratch, space between the \
+                 partitions that reads zero, or a swap partition that is not active. What was measured on three disks of one model and firmware can stand for others \
                  of it: see `zerocap policy model`."
                     .to_owned(),
             ],

@@ -5,6 +5,7 @@ pub mod cgroup;
 pub mod clock;
 pub mod environment;
 pub mod fs;
+pub mod helper;
 pub mod interrupt;
 pub mod io;
 pub mod lvm;

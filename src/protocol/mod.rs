@@ -35,12 +35,13 @@ use crate::measure::outcome::Outcome;
 use crate::measure::scratch::{Proof, ScratchSpec};
 use crate::protocol::result::Conditions;
 use crate::store::intents::Intents;
+use serde::{Deserialize, Serialize};
 pub use session::test;
 use std::path::PathBuf;
 use verdict_format::Document;
 
 /// What was asked for.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Request {
     /// The device as typed.
     pub device: String,

@@ -24,6 +24,7 @@ use crate::measure::trial::{Watch, SEGMENTS};
 use crate::protocol::{others_io, surroundings};
 use crate::units::Nanos;
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ pub struct Progress {
 }
 
 /// One pair, and what the pairs say so far.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     /// Its number, from 1.
     pub number: usize,
@@ -65,6 +66,8 @@ pub trait Listener {
     fn pair(&mut self, _: &Pair) {}
     /// An act is done.
     fn progress(&mut self, _: &Progress) {}
+    /// From now on a call may take so long before it counts as not answered.
+    fn deadline(&mut self, _: Nanos) {}
 }
 
 impl<F: FnMut(&str)> Listener for F {

@@ -2,6 +2,7 @@
 //! kernel's view alone; writes nothing to a medium.
 
 pub mod blkid;
+pub mod controller;
 pub mod dependents;
 pub mod devices;
 pub mod dm_status;

@@ -29,8 +29,7 @@ pub(super) fn first_possible(
             other => return other,
         }
     }
-    let why = format!("no place on it is possible as it is; {}", reasons.join("; "));
-    Err(Error::NotSafe { device: device.node(), why })
+    Err(Error::NoPlace { device: device.node(), why: reasons.join("; ") })
 }
 
 fn places(on: &Asked<'_>, device: &Device) -> Result<Vec<(String, ScratchSpec)>> {

@@ -2,9 +2,10 @@
 
 use crate::device::display::escape_str;
 use crate::units::{parse_size, SIZE_FORMS};
+use serde::{Deserialize, Serialize};
 
 /// What an administrator named.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum ScratchSpec {
     /// A partition node, or a directory of a file system on the device.
     Node(String),
