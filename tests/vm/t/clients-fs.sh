@@ -1,6 +1,6 @@
 #!/bin/bash
 # ring: long
-# As clients.sh, for clients that make or use a file system: mkfs.ext4, and a write-ahead log on ext4.
+# As clients.sh, for clients that make or use a file system: mkfs.ext4, mkfs.xfs, and a write-ahead log on ext4.
 # vm: -n fast:40M:write_ms_per_mib=80,quick=1 -n slow:40M:write_ms_per_mib=80,zero_ms_per_mib=320,quick=1
 # vm: -n none:40M:bus=ata,write_ms_per_mib=80,quick=1 -n liar:40M:zero=lie,write_ms_per_mib=80,quick=1 -m 768
 . "${0%/*}/../lib.sh"
@@ -25,6 +25,22 @@ for group in re.split(r"\nGroup (?=\d+:)", text)[2:]:
 PY
 }
 compare "mkfs.ext4" right_tables mkfs-ext4 -- -i 1024 -O ^has_journal
+
+# mkfs writes the first block of the log and zeroes the rest: what stays there a later mount could take for records.
+right_xfs() {
+    xfs_repair -n "/dev/$1" >/dev/null 2>&1 || return 1
+    xfs_db -r -c 'sb 0' -c 'p logstart logblocks blocksize agblocks agblklog' "/dev/$1" >/tmp/sb
+    python3 - "/dev/$1" <<'PY'
+import sys
+sb = {k: int(v) for k, v in (line.split(" = ") for line in open("/tmp/sb"))}
+group, block = divmod(sb["logstart"], 1 << sb["agblklog"])
+disk = open(sys.argv[1], "rb")
+disk.seek((group * sb["agblocks"] + block + 1) * sb["blocksize"])
+sys.exit(any(disk.read((sb["logblocks"] - 1) * sb["blocksize"])))
+PY
+}
+# So small only to be quick: the log has 12 MiB of the 40.
+compare "mkfs.xfs" right_xfs mkfs-xfs -- --unsupported
 
 # The log: 16 MiB, 64 records; what was not written yet must read zero.
 right_log() {
