@@ -198,10 +198,10 @@ fn next(d: &Document) -> Option<String> {
             Some(format!("`zerocap recover {node}` puts back what the test left; then measure it again"))
         }
         // What a test that did not decide needs is part of the first line.
-        Class::Unknown if d.measured.is_none() => Some(match below(d) {
-            Some(members) => format!("{members}; what is measured there counts for it"),
-            None => format!("`zerocap measure {node}` lists where a test is possible on it"),
-        }),
+        Class::Unknown if d.measured.is_none() => {
+            let own = format!("`zerocap measure {node}` lists where a test is possible on it");
+            Some(below(d).map_or(own.clone(), |below| format!("{own}, {below}")))
+        }
         // A pin that has no effect passes for one that has.
         _ if has(FindingCode::PinWithoutOffload) => {
             Some(format!("the pin counts again once there is an offload; `zerocap policy unpin {node}` takes it away"))
@@ -210,20 +210,17 @@ fn next(d: &Document) -> Option<String> {
     }
 }
 
-/// How the devices that a stack is made of are measured.
+/// Where else a stack's answer may come from: a volume that passes zeroing on has that of its disks.
 fn below(d: &Document) -> Option<String> {
-    let members = &d.device.members;
-    let stack = |name: &str| Kind::of_name(name).is_stack();
-    match members.as_slice() {
-        [] => None,
-        _ if members.iter().any(|m| stack(&m.name)) => {
-            Some(format!("`zerocap show --tree {}` has the disks below it: measure those", d.device.node))
-        }
-        [first, rest @ ..] => {
-            let and = if rest.is_empty() { "" } else { ", and so on for each of its members" };
-            Some(format!("`zerocap measure /dev/{}` lists where a test is possible below it{and}", first.name))
-        }
+    let is_stack = |name: &str| Kind::of_name(name).is_stack();
+    if !is_stack(&d.device.name) {
+        return None;
     }
+    let first = d.device.members.first()?;
+    Some(match d.device.members.iter().any(|m| is_stack(&m.name)) {
+        true => format!("`zerocap show --tree {}` has what it stands on", d.device.node),
+        false => format!("`zerocap measure /dev/{}` on what it stands on", first.name.replace('!', "/")),
+    })
 }
 
 /// The same for a table, in one line.

@@ -124,18 +124,18 @@ fn a_tree_has_each_stack_below_what_it_stands_on() {
     assert_eq!(
         tree(&["--all", "/dev/sda"]),
         "\
-sda              -
-|-dm-0           vg0/root
-| `-dm-6         sdb
-|-dm-1           vg0-pool_tmeta
-| `-dm-3         vg0-pool-tpool
-|   `-dm-4       vg0/my-data
-`-dm-2           vg0-pool_tdata
-  `-dm-3         vg0-pool-tpool
+sda         -
+|-dm-0      vg0/root
+| `-dm-6    sdb
+|-dm-1      vg0-pool_tmeta
+| `-dm-3    vg0-pool-tpool
+|   `-dm-4  vg0/my-data
+`-dm-2      vg0-pool_tdata
+  `-dm-3    vg0-pool-tpool
 "
     );
     let array = tree(&["vault"]);
-    assert_eq!(array, "sdb        -\n`-md127    md/home\n  `-dm-5   vault\nsdc        -\n`-md127    md/home\n");
+    assert_eq!(array, "sdb         -\n`-md127    md/home\n  `-dm-5    vault\nsdc         -\n`-md127    md/home\n");
     // Where a part of a volume is not listed, what stands on it stands below the disk.
     assert!(tree(&["/dev/sda"]).contains("vg0/my-data"));
 }

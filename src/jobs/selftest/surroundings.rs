@@ -3,13 +3,15 @@
 
 use crate::device::Device;
 use crate::fact::Fact;
-use crate::jobs::selftest::Step;
 use crate::jobs::{policy, target};
 use crate::machine::fs::root::Root;
 use crate::machine::fs::stamp;
 use crate::machine::udev;
 use crate::machine::Roots;
 use std::path::Path;
+
+/// What is needed, in words, and whether it is there.
+type Step = (String, bool);
 
 /// Where udev looks for rules, and systemd for units.
 const RULES: [&str; 5] =

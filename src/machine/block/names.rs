@@ -57,7 +57,9 @@ fn volume_of(name: &str) -> Option<String> {
 
 /// The name below /dev/mapper of a volume as it is typed, `vg0/root`; `None` for anything else.
 pub(super) fn mapper_name(typed: &str) -> Option<String> {
-    let (group, volume) = typed.split_once('/').filter(|(g, v)| !g.is_empty() && !v.is_empty() && !v.contains('/'))?;
+    let (group, volume) = typed
+        .split_once('/')
+        .filter(|(g, v)| !g.is_empty() && !g.starts_with('.') && !v.is_empty() && !v.contains('/'))?;
     Some(format!("{}-{}", group.replace('-', "--"), volume.replace('-', "--")))
 }
 
