@@ -135,7 +135,7 @@ sda         -
 "
     );
     let array = tree(&["vault"]);
-    assert_eq!(array, "sdb         -\n`-md127    md/home\n  `-dm-5    vault\nsdc         -\n`-md127    md/home\n");
+    assert_eq!(array, "sdb       -\n`-md127   md/home\n  `-dm-5  vault\nsdc       -\n`-md127   md/home\n");
     // Where a part of a volume is not listed, what stands on it stands below the disk.
     assert!(tree(&["/dev/sda"]).contains("vg0/my-data"));
 }
