@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 use zerocap::jobs::measure_child;
-use zerocap::machine::port::child;
+use zerocap::machine::port::process;
 
 fn main() -> ExitCode {
     // As the system gave them: an argument need not be text, and a panic is no answer to one that is not.
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
             }
             ExitCode::SUCCESS
         }
-        Some(verb) if verb == child::CHILD_VERB => match child::serve() {
+        Some(verb) if verb == process::CHILD_VERB => match process::serve() {
             Ok(()) => ExitCode::SUCCESS,
             Err(_) => ExitCode::FAILURE,
         },

@@ -9,7 +9,10 @@ pub enum Depth {
     Quiet,
     /// Files, and a command only where a claim needs one that sysfs has not (the rule's way).
     Event,
-    /// What the findings rest on: Identify, or READ CAPACITY(16) and the VPD pages that sysfs has not (`show`, `check`).
+    /// What the answer and its findings rest on: Identify, or READ CAPACITY(16) and the VPD pages that sysfs has not (`show`,
+    /// `check`).
+    Answer,
+    /// The same, and what the proof of a test looks at besides.
     Claims,
     /// Every question that fits the bus (`probe`, `record`).
     All,
@@ -21,12 +24,17 @@ impl Depth {
         matches!(self, Depth::Quiet | Depth::Event)
     }
 
+    /// Whether what no answer shows is read too: what a test has to know, and what `probe` tells.
+    pub(crate) fn more_than_the_answer(self) -> bool {
+        matches!(self, Depth::Claims | Depth::All)
+    }
+
     /// Whether commands may be sent for claims; `in_sysfs` is what sysfs says of them.
     pub(crate) fn asks(self, in_sysfs: &Fact<u64>) -> bool {
         match self {
             Depth::Quiet => false,
             Depth::Event => in_sysfs.known().is_none(),
-            Depth::Claims | Depth::All => true,
+            Depth::Answer | Depth::Claims | Depth::All => true,
         }
     }
 }

@@ -93,6 +93,7 @@ pub fn gather(
         Some(_) => Instance { diskseq: diskseq.get(), ..Instance::default() },
         None => instance_of(root, diskseq.get(), size_bytes.get()),
     };
+    let more = depth.more_than_the_answer();
     let names = Names {
         identity,
         vendor,
@@ -104,10 +105,10 @@ pub fn gather(
         instance,
         size_bytes,
         diskseq,
-        read_only: if depth.lean() { Fact::NOT_ASKED } else { root.flag(&device.attr("ro")) },
-        removable: if depth.lean() { Fact::NOT_ASKED } else { root.flag(&device.attr("removable")) },
-        // Only NVMe multipath hides disks, and names them nvme0c1n1.
-        hidden: if depth.lean() && !nvme::is_path_name(&device.name) {
+        read_only: if more { root.flag(&device.attr("ro")) } else { Fact::NOT_ASKED },
+        removable: if more { root.flag(&device.attr("removable")) } else { Fact::NOT_ASKED },
+        // See [`is_hidden`].
+        hidden: if !more && !nvme::is_path_name(&device.name) {
             Fact::NOT_ASKED
         } else {
             root.flag(&device.attr("hidden"))
@@ -137,8 +138,17 @@ pub fn gather(
     names
 }
 
+/// Whether a disk is a hidden path of a multipath head. Only NVMe multipath hides disks, and names them nvme0c1n1.
+pub fn is_hidden(root: &Root, device: &Device) -> bool {
+    nvme::is_path_name(&device.name) && root.flag(&device.attr("hidden")).is(true)
+}
+
 /// The stable identity of a device from what sysfs shows.
 pub fn identity(root: &Root, device: &Device) -> Option<Identity> {
+    // What stands behind these may be another thing at any time: the kernel has no name for it.
+    if matches!(device.kind, Kind::Loop | Kind::Nbd | Kind::Zram | Kind::Ram) {
+        return None;
+    }
     let text = |relative: &str| root.read(&device.attr(relative)).and_then(|b| text_of(&b));
     // The kernel gives these kinds no wwid, and the others nothing but it: an event need not ask for what cannot be there.
     let without_wwid = matches!(device.kind, Kind::Dm | Kind::Md | Kind::Virtio | Kind::Mmc);

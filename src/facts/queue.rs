@@ -1,11 +1,13 @@
 //! The queue limits (`queue/*`), fieldguide 1.2. Reads files only; a limit that is not there is not 0.
 
 use crate::device::Device;
-use crate::fact::Fact;
+use crate::fact::{Fact, Why};
 use crate::facts::field::Reading;
 use crate::facts::Depth;
+use crate::machine::fs::attribute;
 use crate::machine::fs::root::Root;
 use crate::units::human_bytes;
+use std::collections::BTreeMap;
 
 /// What `write_zeroes_max_bytes` and the unmap limits show for "no limit": UINT_MAX sectors of 512 bytes.
 pub const UINT_MAX_SECTORS: u64 = (u32::MAX as u64) << 9;
@@ -37,14 +39,37 @@ pub struct Queue {
     pub io_timeout_ms: Fact<u64>,
 }
 
+/// The files of the limits, and the depths that read each.
+const FILES: [(&str, fn(Depth) -> bool); 11] = [
+    ("write_zeroes_max_bytes", |_| true),
+    ("write_zeroes_unmap_max_hw_bytes", |_| true),
+    ("write_zeroes_unmap_max_bytes", |_| true),
+    ("discard_max_bytes", |_| true),
+    ("discard_max_hw_bytes", |depth| !depth.lean()),
+    ("discard_granularity", |_| true),
+    ("logical_block_size", |_| true),
+    ("physical_block_size", |_| true),
+    ("rotational", |_| true),
+    ("zoned", Depth::more_than_the_answer),
+    ("io_timeout", Depth::more_than_the_answer),
+];
+
 /// Reads the limits of a device.
 pub fn gather(root: &Root, device: &Device, depth: Depth, readings: &mut Vec<Reading>) -> Queue {
     if depth == Depth::Quiet {
         return Queue::not_asked();
     }
-    let path = |name: &str| device.attr(&format!("queue/{name}"));
+    let files = || FILES.iter().filter(|(_, read)| read(depth)).map(|(name, _)| *name);
+    let paths: Vec<String> = files().map(|name| device.attr(&format!("queue/{name}"))).collect();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let mut read: BTreeMap<&str, Fact<Vec<u8>>> = files().zip(root.read_each(&paths)).collect();
+    let mut file = |name: &str| read.remove(name).unwrap_or(Fact::NOT_ASKED);
+    let (rotational, zoned, io_timeout) = (file("rotational"), file("zoned"), file("io_timeout"));
     let mut bytes = |name: &str, claim: Option<fn(u64) -> String>| {
-        let value = root.number(&path(name));
+        let value = attribute::number(file(name));
+        if value.why() == Some(&Why::NotAsked) {
+            return value;
+        }
         let reading = Reading::file("queue", name, &value);
         readings.push(match claim {
             Some(says) => reading.claiming(value.get().map(says)),
@@ -84,13 +109,13 @@ pub fn gather(root: &Root, device: &Device, depth: Depth, readings: &mut Vec<Rea
             }),
         ),
         discard_max: bytes("discard_max_bytes", None),
-        discard_max_hw: if depth.lean() { Fact::NOT_ASKED } else { bytes("discard_max_hw_bytes", None) },
+        discard_max_hw: bytes("discard_max_hw_bytes", None),
         discard_granularity: bytes("discard_granularity", None),
         logical_block: bytes("logical_block_size", None),
         physical_block: bytes("physical_block_size", None),
-        rotational: root.flag(&path("rotational")),
-        zoned: if depth.lean() { Fact::NOT_ASKED } else { root.text(&path("zoned")) },
-        io_timeout_ms: if depth.lean() { Fact::NOT_ASKED } else { root.number(&path("io_timeout")) },
+        rotational: attribute::flag(rotational),
+        zoned: attribute::text(zoned),
+        io_timeout_ms: attribute::number(io_timeout),
     };
     readings.push(Reading::file("queue", "rotational", &queue.rotational.as_ref().map(|r| u8::from(*r))));
     readings.push(Reading::file("queue", "zoned", &queue.zoned));
@@ -125,7 +150,6 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fact::Why;
 
     #[test]
     fn absent_is_not_zero() {

@@ -51,7 +51,7 @@ impl Roots {
     /// The port for questions: a child process for the running system, the recorded replies otherwise.
     pub fn port(&self) -> Box<dyn Port + '_> {
         if self.is_live() {
-            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), ASK_DEADLINE))
+            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), ASK_DEADLINE, self.system.child()))
         } else {
             Box::new(RecordedPort::new(&self.system))
         }
@@ -60,7 +60,7 @@ impl Roots {
     /// The same at an event, which must not wait for as long as the kernel would.
     pub fn port_at_event(&self) -> Box<dyn Port + '_> {
         if self.is_live() {
-            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), EVENT_DEADLINE))
+            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), EVENT_DEADLINE, self.system.child()))
         } else {
             Box::new(RecordedPort::new(&self.system))
         }

@@ -9,6 +9,10 @@ use crate::machine::fs::root::Root;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// For so long nothing that was found counts.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// What is remembered. Only root can write it down; others remember for as long as they run.
 #[derive(Debug)]
@@ -16,12 +20,18 @@ pub struct Stuck {
     files: LiveDurable,
     /// What this process found out itself.
     own: RefCell<BTreeMap<String, u32>>,
+    /// When nothing was found of a device: one answer asks several times, and looks once.
+    nothing: RefCell<BTreeMap<String, Instant>>,
 }
 
 impl Stuck {
     /// The memory of the running system below `/run/zerocap`.
     pub fn below(run: &Path) -> Stuck {
-        Stuck { files: LiveDurable::volatile(run.join("stuck"), 0o644), own: RefCell::default() }
+        Stuck {
+            files: LiveDurable::volatile(run.join("stuck"), 0o644),
+            own: RefCell::default(),
+            nothing: RefCell::default(),
+        }
     }
 
     /// The child that waits for a device, by the kernel's name of it; `None` where nobody does.
@@ -29,7 +39,13 @@ impl Stuck {
         if let Some(pid) = self.own.borrow().get(device) {
             return Some(*pid);
         }
-        let text = self.files.read(device).ok().flatten()?;
+        if self.nothing.borrow().get(device).is_some_and(|then| then.elapsed() < FRESH) {
+            return None;
+        }
+        let Some(text) = self.files.read(device).ok().flatten() else {
+            self.nothing.borrow_mut().insert(device.to_owned(), Instant::now());
+            return None;
+        };
         let text = String::from_utf8(text).ok()?;
         let mut words = text.split_whitespace();
         let pid: u32 = words.next()?.parse().ok()?;

@@ -1,10 +1,11 @@
-//! Every `unsafe` of the program: ioctls and system calls that rustix does not know, and the handler of signals. Each wrapper has one meaning and typed arguments; an
+//! Every `unsafe` of the program: ioctls and system calls that rustix does not know, the handler of signals, and a copy of this process. Each wrapper has one meaning and typed arguments; an
 //! ioctl's number and structure come from the kernel's headers through the bindings.
 #![allow(unsafe_code)]
 
 use nvme_cli_sys as b;
 use rustix::io::{Errno, Result};
 use rustix::ioctl::{Ioctl, IoctlOutput, Opcode};
+use rustix::process::Pid;
 use std::ffi::c_void;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -47,6 +48,47 @@ pub fn note_signals(answered: bool) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Copies this process, where it has one thread: `life` is all that the copy does before it ends. Gives its number, and
+/// `None` where this process has several threads, or cannot tell.
+pub fn fork_alone(life: impl FnOnce() -> std::io::Result<()>) -> std::io::Result<Option<Pid>> {
+    /// However `life` ends, by a panic too, nothing of this process goes on in the copy: no destructor, no buffer.
+    struct End(libc::c_int);
+    impl Drop for End {
+        fn drop(&mut self) {
+            // SAFETY: ends the process; nothing of it is looked at again.
+            unsafe { libc::_exit(self.0) }
+        }
+    }
+    // `.`, `..` and a directory a thread; procfs counts its links so.
+    if std::fs::metadata("/proc/self/task").map(|m| std::os::unix::fs::MetadataExt::nlink(&m)).ok() != Some(3) {
+        return Ok(None);
+    }
+    // SAFETY: no other thread holds a lock of the allocator or of the standard library that the copy would wait for.
+    match unsafe { libc::fork() } {
+        0 => {
+            let mut end = End(1);
+            end.0 = i32::from(life().is_err());
+            drop(end);
+            Ok(None)
+        }
+        -1 => Err(std::io::Error::last_os_error()),
+        pid => Ok(Pid::from_raw(pid)),
+    }
+}
+
+/// Closes all but the standard streams; only for a process that uses no other descriptor from then on.
+pub fn close_others() {
+    const FIRST: libc::c_long = 3;
+    // SAFETY: closing gives the kernel no pointer; who calls this uses nothing that is closed here.
+    if unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_long::from(u32::MAX), 0) } != 0 {
+        // Before 5.9; so many may be open by default.
+        for fd in FIRST as i32..1024 {
+            // SAFETY: as above.
+            unsafe { libc::close(fd) };
+        }
+    }
 }
 
 /// An ioctl whose argument is a structure that the kernel reads and may write; gives the call's return value.

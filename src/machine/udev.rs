@@ -1,20 +1,16 @@
-//! Enumeration through libudev, the properties udev keeps of a device, and the kernel's own events of SCSI devices. The only `use udev::` of the program; owned data
+//! The properties udev keeps of a device, and the kernel's own events of SCSI devices. The only `use udev::` of the program; owned data
 //! leaves. sysfs is never read through libudev: it loses the errno and caches (style.md 4.5).
 
-use crate::device::Device;
+use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
 use crate::machine::fs::root::Root;
 use std::collections::BTreeMap;
 
-/// The names of the block devices of the running system, partitions left out, sorted.
-pub fn disks() -> std::io::Result<Vec<String>> {
-    let mut enumerator = ::udev::Enumerator::new()?;
-    enumerator.match_subsystem("block")?;
-    enumerator.match_property("DEVTYPE", "disk")?;
-    let mut names: Vec<String> =
-        enumerator.scan_devices()?.filter_map(|d| d.sysname().to_str().map(str::to_owned)).collect();
-    names.sort();
-    Ok(names)
+/// Whether udev's database may have a property of this name for a block device: the text of its file has the word, or there is
+/// no such file. What stands in it is read by libudev alone.
+pub fn may_have(root: &Root, device: Devnum, name: &str) -> bool {
+    let file = root.read(&format!("run/udev/data/b{device}"));
+    file.known().is_none_or(|text| text.windows(name.len()).any(|part| part == name.as_bytes()))
 }
 
 /// The properties in udev's database of one block device; empty where there is none.

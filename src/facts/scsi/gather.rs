@@ -12,6 +12,7 @@ use crate::facts::scsi::{derived, vpd};
 use crate::facts::Depth;
 use crate::machine::fs::root::Root;
 use crate::machine::port::{Port, Question};
+use std::cell::OnceCell;
 
 /// Gathers what SCSI says. At an event a command is sent only where sysfs has not the claim.
 pub fn gather(
@@ -27,18 +28,30 @@ pub fn gather(
     let bridge = || root.link(&device.sys).known().is_some_and(|l| l.contains("/usb"));
     let pages = claims && !(depth == Depth::Event && bridge());
     let all = depth == Depth::All;
-    let listed = if pages || all { vpd::supported(root, device) } else { None };
-    let mut page = |code, ask| vpd::page(root, port, device, code, listed.as_deref(), ask);
+    let listed = OnceCell::new();
+    let listed = || listed.get_or_init(|| vpd::supported(root, device)).clone();
+    if all {
+        // A recording keeps it.
+        listed();
+    }
+    let mut page = |code, ask| vpd::page(root, port, device, code, &listed, ask);
     // B1 matters where the kernel says nothing of rotation.
     let rotation = all || (pages && queue.rotational.known().is_none());
-    let (b0, b1, b2) = (page(0xb0, pages), page(0xb1, rotation), page(0xb2, pages));
+    let known = !depth.more_than_the_answer() && queue.rotational.known().is_some();
+    let b0 = page(0xb0, pages);
+    let b1 = if known { Fact::NOT_ASKED } else { page(0xb1, rotation) };
+    let b2 = page(0xb2, pages);
     let p80 = page(0x80, all);
     // What identifies and what ATA says: no finding rests on them.
-    let (p83, p89) = if depth.lean() { (Fact::NOT_ASKED, Fact::NOT_ASKED) } else { (page(0x83, all), page(0x89, all)) };
+    let (p83, p89) = if depth.more_than_the_answer() {
+        (page(0x83, all), page(0x89, all))
+    } else {
+        (Fact::NOT_ASKED, Fact::NOT_ASKED)
+    };
     let rc16 = if claims { reply(port.ask(device, Question::ScsiReadCapacity16)) } else { Fact::NOT_ASKED };
     let inquiry = match root.read(&device.attr("device/inquiry")) {
         // Whether libata made a page is told by the vendor: where no file of sysfs has it, INQUIRY has.
-        Fact::Unknown(_) if all || (depth == Depth::Claims && !root.exists(&device.attr("device/vendor"))) => {
+        Fact::Unknown(_) if all || (!depth.lean() && !root.exists(&device.attr("device/vendor"))) => {
             reply(port.ask(device, Question::ScsiInquiry))
         }
         bytes => bytes,

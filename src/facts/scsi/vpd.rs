@@ -27,20 +27,20 @@ pub fn checked(code: u8, bytes: Vec<u8>) -> Fact<Vec<u8>> {
 
 /// A page: from sysfs where the kernel shows it (no command), else by the question, where one may be asked.
 ///
-/// `listed` is page 00h from sysfs: what the device says it has not is not asked for, some bridges hang on it.
+/// `listed` looks up page 00h in sysfs: what the device says it has not is not asked for, some bridges hang on it.
 pub fn page(
     root: &Root,
     port: &mut dyn Port,
     device: &Device,
     code: u8,
-    listed: Option<&[u8]>,
+    listed: &dyn Fn() -> Option<Vec<u8>>,
     ask: bool,
 ) -> Fact<Vec<u8>> {
     let from_sysfs = root.read(&device.attr(&format!("device/vpd_pg{code:x}")));
     let bytes = match from_sysfs {
         Fact::Known(bytes) => Fact::Known(bytes),
         Fact::Unknown(Why::Absent) if !ask => Fact::NOT_ASKED,
-        Fact::Unknown(Why::Absent) if listed.is_some_and(|pages| !pages.contains(&code)) => Fact::ABSENT,
+        Fact::Unknown(Why::Absent) if listed().is_some_and(|pages| !pages.contains(&code)) => Fact::ABSENT,
         Fact::Unknown(Why::Absent) => reply(port.ask(device, Question::ScsiVpd(code))),
         unknown => unknown,
     };

@@ -5,7 +5,6 @@ use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
 use crate::machine::fs::root::Root;
-use crate::machine::udev;
 use crate::units::{natural, SECTOR};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
@@ -45,13 +44,20 @@ impl Partition {
     }
 }
 
-/// The names of every whole block device of the root, in no order.
+/// The names of every whole block device of the root. Of the running system too they are listed and not enumerated through
+/// libudev, which reads four files and a database for each: what the kernel links here is what it calls a disk.
 pub fn names(root: &Root) -> Result<Vec<String>> {
-    if root.is_system() {
-        return udev::disks().map_err(|e| Error::file("/sys/class/block", "enumerate block devices below", e));
-    }
-    match root.list("sys/block") {
-        Fact::Known(names) => Ok(names),
+    Ok(links(root)?.into_iter().map(|(name, _)| name).collect())
+}
+
+/// The same with the number of each device's link, which on the running system no later device gets.
+pub fn links(root: &Root) -> Result<Vec<(String, u64)>> {
+    match root.entries("sys/block") {
+        Fact::Known(links) => Ok(links),
+        Fact::Unknown(why) if root.is_system() => {
+            let what = format!("no block devices are listed: {why}; is sysfs mounted?");
+            Err(Error::NoDevice { path: "/sys/block".to_owned(), what })
+        }
         Fact::Unknown(why) => {
             let path = root.shown("sys/block").display().to_string();
             Err(Error::NoDevice { path, what: format!("no recorded block devices: {why}") })
@@ -64,6 +70,11 @@ pub fn disks(root: &Root) -> Result<Vec<Device>> {
     let mut devices: Vec<Device> = names(root)?.iter().map(|name| device(root, name)).collect();
     devices.sort_by_cached_key(|d| natural(&d.name));
     Ok(devices)
+}
+
+/// The number of the link of one device.
+pub fn link(root: &Root, name: &str) -> Option<u64> {
+    root.entry_number(&format!("sys/block/{name}"))
 }
 
 /// The device of a name, with its number where the root has it.

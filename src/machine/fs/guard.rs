@@ -3,6 +3,7 @@
 
 use crate::fact::Fact;
 use crate::machine::port::child::Reader;
+use crate::machine::port::process::Kept;
 use crate::machine::stuck::Stuck;
 use std::collections::BTreeMap;
 
@@ -31,10 +32,10 @@ impl Guard {
         Guard { when, reader: Reader::new(stuck), needed: BTreeMap::new() }
     }
 
-    /// Reads a queue file through the child; `None` where it is safe to read it directly. `inflight` gives the counters of
-    /// the device with that directory.
-    pub fn read(&mut self, relative: &str, inflight: impl FnOnce(&str) -> Fact<Vec<u8>>) -> Option<Fact<Vec<u8>>> {
-        let (dir, _) = relative.split_once("/queue/")?;
+    /// Reads queue files of one device through the child; `None` where it is safe to read them directly. `inflight` gives the
+    /// counters of the device with that directory.
+    pub fn read(&mut self, paths: &[&str], inflight: impl FnOnce(&str) -> Fact<Vec<u8>>) -> Option<Vec<Fact<Vec<u8>>>> {
+        let (dir, _) = paths.first()?.split_once("/queue/")?;
         let device = dir.rsplit('/').next().unwrap_or(dir);
         let needed = match (self.when, self.needed.get(device)) {
             (When::Always, _) => true,
@@ -45,7 +46,12 @@ impl Guard {
                 needed
             }
         };
-        needed.then(|| self.reader.read(device, relative))
+        needed.then(|| self.reader.read(device, paths))
+    }
+
+    /// The child that reads, for questions too.
+    pub fn process(&self) -> Kept {
+        self.reader.process()
     }
 
     /// Whether a file of any device did not come.
@@ -77,16 +83,16 @@ mod tests {
     #[test]
     fn an_idle_device_costs_no_child_and_a_stuck_one_none_either() {
         let dir = tempfile::tempdir().unwrap();
-        let path = "sys/block/sdx/queue/write_zeroes_max_bytes";
+        let path = &["sys/block/sdx/queue/write_zeroes_max_bytes"];
         let idle = |_: &str| Fact::Known(b"0 0\n".to_vec());
         let mut guard = Guard::new(When::Busy, Stuck::below(dir.path()));
         assert_eq!(guard.read(path, idle), None);
-        assert_eq!(guard.read("sys/block/sdx/size", idle), None);
+        assert_eq!(guard.read(&["sys/block/sdx/size"], idle), None);
         let memory = Stuck::below(dir.path());
         memory.remember("sdx", std::process::id());
         for when in [When::Busy, When::Always] {
             let mut guard = Guard::new(when, Stuck::below(dir.path()));
-            assert_eq!(guard.read(path, idle), Some(Fact::Unknown(crate::fact::Why::TimedOut)));
+            assert_eq!(guard.read(path, idle), Some(vec![Fact::Unknown(crate::fact::Why::TimedOut)]));
             assert!(guard.timed_out());
         }
     }

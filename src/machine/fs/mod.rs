@@ -1,5 +1,6 @@
 //! Files: those of a system that is read below a root, and those of our own that must survive.
 
+pub mod attribute;
 pub mod durable;
 pub mod guard;
 pub mod location;

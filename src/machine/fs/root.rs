@@ -5,18 +5,23 @@
 
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
+use crate::machine::fs::attribute;
 use crate::machine::fs::guard::{Guard, When};
 use crate::machine::fs::to_end::{self, End, Stop};
 use crate::machine::port::errno_name;
+use crate::machine::port::process::Kept;
 use crate::machine::stuck::Stuck;
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
-use std::os::fd::{IntoRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// The most that is read of one file. sysfs attributes are at most a page, binary ones and kept files far below this.
 pub const MAX_FILE: usize = 256 * 1024;
+
+/// The first descriptor that a fleeting process closes itself: a stack may have many members.
+const MOST_LEFT: i32 = 200;
 
 /// How many files that stand for links are followed in one path.
 const MAX_TEXT_LINKS: usize = 16;
@@ -84,7 +89,12 @@ impl Root {
         }
     }
 
-    /// For one event: see the field.
+    /// The child that reads, for questions too; one of its own where nothing is guarded.
+    pub fn child(&self) -> Kept {
+        self.guard.as_ref().map(|guard| guard.borrow().process()).unwrap_or_default()
+    }
+
+    /// For one event, or one answer: see the field.
     pub fn fleeting(mut self) -> Root {
         self.fleeting = true;
         self
@@ -168,10 +178,15 @@ impl Root {
 
     /// The bytes of a regular file of at most [`MAX_FILE`].
     pub fn read(&self, relative: &str) -> Fact<Vec<u8>> {
-        let guarded = self.guard.as_ref().and_then(|g| g.borrow_mut().read(relative, |path| self.read_here(path)));
-        let bytes = guarded.unwrap_or_else(|| self.read_here(relative));
-        self.note(|| Note::Read(relative.to_owned(), bytes.clone()));
-        bytes
+        self.read_each(&[relative]).pop().unwrap_or(Fact::ABSENT)
+    }
+
+    /// The same of several files of one device, in this order: a child that reads them is asked once.
+    pub fn read_each(&self, paths: &[&str]) -> Vec<Fact<Vec<u8>>> {
+        let guarded = self.guard.as_ref().and_then(|g| g.borrow_mut().read(paths, |path| self.read_here(path)));
+        let all = guarded.unwrap_or_else(|| paths.iter().map(|path| self.read_here(path)).collect());
+        paths.iter().zip(&all).for_each(|(path, bytes)| self.note(|| Note::Read((*path).to_owned(), bytes.clone())));
+        all
     }
 
     fn read_here(&self, relative: &str) -> Fact<Vec<u8>> {
@@ -181,10 +196,15 @@ impl Root {
             Err(e) => return Fact::Unknown(why(e)),
         };
         let bytes = read_whole(&fd, self.end_of(relative));
-        if self.fleeting {
+        self.done_with(fd);
+        bytes
+    }
+
+    /// Closes a descriptor, or leaves it to the end of a fleeting process; not more of them than it may have open.
+    fn done_with(&self, fd: OwnedFd) {
+        if self.fleeting && fd.as_raw_fd() < MOST_LEFT {
             let _ = fd.into_raw_fd();
         }
-        bytes
     }
 
     /// What tells the end of a file: see [`to_end`].
@@ -196,32 +216,19 @@ impl Root {
         }
     }
 
-    /// The text of an attribute: UTF-8, trailing NULs and white space trimmed, nothing else changed.
+    /// The text of an attribute: see [`attribute`].
     pub fn text(&self, relative: &str) -> Fact<String> {
-        self.read(relative).and_then(|bytes| {
-            let end = bytes.iter().rposition(|b| !matches!(b, 0 | b'\n' | b' ' | b'\t' | b'\r')).map_or(0, |i| i + 1);
-            match std::str::from_utf8(&bytes[..end]) {
-                Ok(text) => Fact::Known(text.to_owned()),
-                Err(_) => Fact::malformed("not UTF-8"),
-            }
-        })
+        attribute::text(self.read(relative))
     }
 
     /// An unsigned decimal attribute.
     pub fn number(&self, relative: &str) -> Fact<u64> {
-        self.text(relative).and_then(|text| match text.parse() {
-            Ok(n) if text.bytes().all(|b| b.is_ascii_digit()) => Fact::Known(n),
-            _ => Fact::malformed("not an unsigned number"),
-        })
+        attribute::number(self.read(relative))
     }
 
     /// A 0/1 attribute.
     pub fn flag(&self, relative: &str) -> Fact<bool> {
-        self.number(relative).and_then(|n| match n {
-            0 => Fact::Known(false),
-            1 => Fact::Known(true),
-            _ => Fact::malformed("neither 0 nor 1"),
-        })
+        attribute::flag(self.read(relative))
     }
 
     /// The names in a directory, sorted; a name that is not UTF-8 is left out.
@@ -232,6 +239,11 @@ impl Root {
     }
 
     fn list_here(&self, relative: &str) -> Fact<Vec<String>> {
+        self.entries(relative).map(|entries| entries.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// The same with the number of each entry itself, which in sysfs is never given to another.
+    pub fn entries(&self, relative: &str) -> Fact<Vec<(String, u64)>> {
         let fd = match self.open_inside(relative, OFlags::RDONLY | OFlags::DIRECTORY) {
             Ok(fd) => fd,
             Err(e) => return Fact::Unknown(why(e)),
@@ -241,8 +253,13 @@ impl Root {
             Ok(dir) => {
                 for entry in dir {
                     match entry {
-                        Ok(e) => names
-                            .extend(e.file_name().to_str().ok().filter(|n| *n != "." && *n != "..").map(str::to_owned)),
+                        Ok(e) => names.extend(
+                            e.file_name()
+                                .to_str()
+                                .ok()
+                                .filter(|n| *n != "." && *n != "..")
+                                .map(|n| (n.to_owned(), e.ino())),
+                        ),
                         Err(e) => return Fact::Unknown(why(e)),
                     }
                 }
@@ -251,6 +268,11 @@ impl Root {
         }
         names.sort();
         Fact::Known(names)
+    }
+
+    /// The number of an entry of a directory of the running system, as [`Root::entries`] has it.
+    pub fn entry_number(&self, relative: &str) -> Option<u64> {
+        rustix::fs::statat(&self.dir, relative, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| stat.st_ino)
     }
 
     /// The last component of where a link points: `driver`, `subsystem`, `device`.
@@ -269,9 +291,7 @@ impl Root {
             Err(e) => return Fact::Unknown(why(e)),
         };
         let target = rustix::fs::readlinkat(&fd, "", Vec::new());
-        if self.fleeting {
-            let _ = fd.into_raw_fd();
-        }
+        self.done_with(fd);
         match target {
             Ok(target) => match target.into_string() {
                 Ok(t) => Fact::Known(t),
@@ -289,8 +309,11 @@ impl Root {
     pub fn exists(&self, relative: &str) -> bool {
         self.note(|| Note::Exists(relative.to_owned()));
         match self.open_inside(relative, OFlags::PATH) {
-            Ok(fd) if self.fleeting => fd.into_raw_fd() >= 0,
-            open => open.is_ok(),
+            Ok(fd) => {
+                self.done_with(fd);
+                true
+            }
+            Err(_) => false,
         }
     }
 }
@@ -328,56 +351,5 @@ fn why(e: Errno) -> Why {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::symlink;
-
-    #[test]
-    fn files_that_stand_for_links_are_followed() {
-        let dir = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = dir.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        write("sys/block/sda", "../devices/sda");
-        write("sys/devices/sda/size", "8\n");
-        write("sys/devices/sda/device", "../../../../../../etc");
-        write("sys/devices/sda/round", "../sda/round");
-        let root = Root::open(dir.path()).unwrap();
-        assert_eq!(root.number("sys/block/sda/size"), Fact::Known(8));
-        assert_eq!(root.link_name("sys/block/sda"), Fact::Known("sda".to_owned()));
-        assert_eq!(root.read("sys/block/sda/device/passwd"), Fact::ABSENT, "never out of the root");
-        assert!(root.read("sys/block/sda/round/x").known().is_none());
-        assert!(root.link("sys/devices/sda/size").known().is_none());
-    }
-
-    #[test]
-    fn odd_files_are_facts() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        std::fs::create_dir(at("d")).unwrap();
-        std::fs::write(at("n"), "42\n\0\0").unwrap();
-        std::fs::write(at("minus"), "-1\n").unwrap();
-        std::fs::write(at("bad"), b"\xff\xfe").unwrap();
-        std::fs::write(at("empty"), "").unwrap();
-        std::fs::File::create(at("huge")).unwrap().set_len(2 << 30).unwrap();
-        symlink("/etc/passwd", at("out")).unwrap();
-        symlink("../../../../../etc/passwd", at("dots")).unwrap();
-        symlink("loop", at("loop")).unwrap();
-        symlink("/n", at("inside")).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, at("fifo"), Mode::from_raw_mode(0o600)).unwrap();
-        let root = Root::open(dir.path()).unwrap();
-        assert_eq!(root.number("n"), Fact::Known(42));
-        assert_eq!(root.number("inside"), Fact::Known(42), "an absolute link resolves inside the root");
-        for outside in ["out", "dots", "nothing", "n/below", "dev/sda"] {
-            assert_eq!(root.read(outside), Fact::ABSENT, "{outside}");
-        }
-        for malformed in ["minus", "bad", "empty", "d", "huge", "loop", "fifo"] {
-            assert!(matches!(root.number(malformed).why(), Some(Why::Malformed(_))), "{malformed}");
-        }
-        assert_eq!(root.link_name("out"), Fact::Known("passwd".to_owned()));
-        assert!(root.link("n").known().is_none());
-        assert_eq!(root.list("d"), Fact::Known(vec![]));
-    }
-}
+#[path = "root_tests.rs"]
+mod tests;

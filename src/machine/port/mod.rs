@@ -8,6 +8,7 @@ pub mod file_acts;
 pub mod live;
 pub mod load;
 pub mod pattern;
+pub mod process;
 pub mod recorded;
 pub mod recorder;
 mod rights;
