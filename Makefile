@@ -99,7 +99,7 @@ mutants: setup-test
 # Ratios in one run; nothing here can fail a build.
 bench: setup-test
 	$(call RELEASE,build)
-	ZEROCAP_SCALE=10000 $(call RELEASE,test) --test scale --test event_cost --test fleet_cost -- --nocapture
+	ZEROCAP_SCALE=10000 $(call RELEASE,test) --test scale --test event_cost --test read_cost --test fleet_cost -- --nocapture
 
 bindings:
 	bindings/generate

@@ -15,6 +15,7 @@ use crate::machine::clock;
 use crate::machine::port::Port;
 use crate::machine::Roots;
 use crate::policy::Policy;
+use crate::store::bearers;
 use crate::store::intents::{self, Intents, Phase};
 use crate::store::measurements;
 use crate::store::model_entries;
@@ -49,8 +50,7 @@ pub fn look_at(
     depth: Depth,
     remark: &mut dyn FnMut(&str),
 ) -> Picture {
-    let shared = |facts: &Facts| same_identity(roots, facts).is_ok_and(|names| !names.is_empty());
-    among(roots, port, device, depth, &shared, remark)
+    among(roots, port, device, depth, &|facts| is_shared(roots, facts), remark)
 }
 
 /// As [`look_at`], for a caller that knows which identities are borne twice: `shared` answers from memory.
@@ -75,7 +75,7 @@ pub fn at_event(
     entry: Option<&ModelEntry>,
     remark: &mut dyn FnMut(&str),
 ) -> Picture {
-    let shared = |facts: &Facts| same_identity(roots, facts).is_ok_and(|names| !names.is_empty());
+    let shared = |facts: &Facts| is_shared(roots, facts);
     let model =
         |facts: &Facts, level| if level == 0 { entry.cloned() } else { model_entries::known(roots, &facts.device) };
     look(&mut Look { roots, port, depth, shared: &shared, remark, model: &model, seen: BTreeMap::new() }, device)
@@ -199,16 +199,40 @@ fn interrupted(roots: &Roots, facts: &Facts) -> Option<CutOff> {
     })
 }
 
+/// Whether another present device bears the identity of this one.
+pub fn is_shared(roots: &Roots, facts: &Facts) -> bool {
+    same_identity(roots, facts).is_ok_and(|names| !names.is_empty())
+}
+
+/// How many present devices bear each identity, by its file's name. Hidden multipath paths are the head's own.
+pub fn identities(roots: &Roots) -> Result<BTreeMap<String, usize>> {
+    let (root, told) = (&roots.system, bearers::read(roots));
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (name, link) in devices::links(root)? {
+        let device = Device::new(&name, None);
+        let identity = match told.told(&name, link) {
+            Some(told) => told.map(str::to_owned),
+            None => facts::device::identity(root, &device).map(|i| i.file_name()),
+        };
+        if let Some(identity) = identity.filter(|_| !facts::device::is_hidden(root, &device)) {
+            *counts.entry(identity).or_default() += 1;
+        }
+    }
+    Ok(counts)
+}
+
 /// The other present devices that bear the identity of this one. Hidden multipath paths are the head's own.
 pub fn same_identity(roots: &Roots, facts: &Facts) -> Result<Vec<String>> {
     let Some(identity) = &facts.names.identity else { return Ok(Vec::new()) };
     let root = &roots.system;
-    // An event pays for each device of the machine: no more is read of one than tells that it is another.
-    let mut names: Vec<String> = devices::names(root)?
+    // What events told tells which devices need not be asked; each of the others is asked itself.
+    let told = bearers::read(roots);
+    let mut names: Vec<String> = devices::links(root)?
         .into_iter()
-        .map(|name| Device::new(&name, None))
-        .filter(|d| d.name != facts.device.name && facts::device::identity(root, d).as_ref() == Some(identity))
-        .filter(|d| !root.flag(&d.attr("hidden")).is(true))
+        .filter(|(name, link)| *name != facts.device.name && told.may_bear(name, *link, identity))
+        .map(|(name, _)| Device::new(&name, None))
+        .filter(|d| facts::device::identity(root, d).as_ref() == Some(identity))
+        .filter(|d| !facts::device::is_hidden(root, d))
         .map(|d| d.name)
         .collect();
     names.sort();

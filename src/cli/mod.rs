@@ -133,7 +133,11 @@ fn verb(cli: &Cli) -> Result<u8> {
     }
     let roots = Roots::new(cli.places.root.as_deref(), cli.places.state.as_deref())?;
     // Queue files of the running system are read in a child with a deadline.
-    let roots = guarded(roots);
+    let mut roots = guarded(roots);
+    // An answer and the process ends.
+    if matches!(cli.verb, Verb::Check(_) | Verb::Estimate(_) | Verb::Show(_)) {
+        roots.system = roots.system.fleeting();
+    }
     match &cli.verb {
         Verb::Show(v) => v.run(&roots),
         Verb::Probe(v) => v.run(&roots),

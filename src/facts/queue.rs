@@ -39,8 +39,11 @@ pub struct Queue {
     pub io_timeout_ms: Fact<u64>,
 }
 
+/// Whether a depth reads a file.
+type Reads = fn(Depth) -> bool;
+
 /// The files of the limits, and the depths that read each.
-const FILES: [(&str, fn(Depth) -> bool); 11] = [
+const FILES: [(&str, Reads); 11] = [
     ("write_zeroes_max_bytes", |_| true),
     ("write_zeroes_unmap_max_hw_bytes", |_| true),
     ("write_zeroes_unmap_max_bytes", |_| true),

@@ -47,13 +47,13 @@ impl Requirement {
         }
     }
 
-    fn met(self, one: &One) -> bool {
+    fn met(self, roots: &Roots, one: &One) -> bool {
         let d = &one.document;
         match self {
             Requirement::Measured => d.basis == Some(Basis::Measured),
             Requirement::Verified => d.zeroes_verified == Some(true),
             Requirement::Fast => d.class == Class::Fast,
-            Requirement::KnobOn => one.knob == Knob::On,
+            Requirement::KnobOn => one.knob(roots) == Knob::On,
             Requirement::WriteZeroes => d
                 .methods
                 .iter()
@@ -108,8 +108,15 @@ pub enum Answer {
 
 /// One device that was looked at.
 struct One {
+    device: Device,
     document: Document,
-    knob: Knob,
+}
+
+impl One {
+    /// The knob, read only where something is required of it.
+    fn knob(&self, roots: &Roots) -> Knob {
+        Knob::of(&roots.system, &self.device)
+    }
 }
 
 /// Checks a device or a path.
@@ -174,11 +181,11 @@ fn path_answer(on: &OnPath, can: &Can, class: Class, devices: Vec<PathDevice>) -
 /// One device: what is published where the rest may not be asked, else looked at anew.
 pub(crate) fn document(roots: &Roots, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> Document {
     answer::published(roots, device)
-        .unwrap_or_else(|| assess::look_at(roots, port, device, Depth::Claims, remark).document)
+        .unwrap_or_else(|| assess::look_at(roots, port, device, Depth::Answer, remark).document)
 }
 
 fn look(roots: &Roots, port: &mut dyn Port, device: &Device, remark: &mut dyn FnMut(&str)) -> One {
-    One { document: document(roots, port, device, remark), knob: Knob::of(&roots.system, device) }
+    One { device: device.clone(), document: document(roots, port, device, remark) }
 }
 
 /// The requirements that are not met, each by all devices.
@@ -191,10 +198,10 @@ fn unmet(
 ) -> Vec<String> {
     // What was tried on the device must be possible on the path too.
     let reachable = |r: Requirement| r != Requirement::WriteZeroes || matches!(can, None | Some(Can::Yes));
-    let met = |r: Requirement| reachable(r) && ones.iter().all(|o| r.met(o));
+    let met = |r: Requirement| reachable(r) && ones.iter().all(|o| r.met(roots, o));
     let said = |r: &Requirement| match r {
         Requirement::KnobOn => {
-            let why: Vec<String> = ones.iter().filter_map(|o| o.knob.why_not(&o.document.device.name)).collect();
+            let why: Vec<String> = ones.iter().filter_map(|o| o.knob(roots).why_not(&o.document.device.name)).collect();
             format!("{} ({})", r.as_str(), why.join("; "))
         }
         r => r.as_str().to_owned(),

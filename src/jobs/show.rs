@@ -2,7 +2,7 @@
 
 use crate::assess;
 use crate::device::display::escape_str;
-use crate::device::{Device, Devnum};
+use crate::device::{Device, Devnum, Identity};
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
 use crate::jobs::answer;
@@ -13,7 +13,8 @@ use crate::machine::clock;
 use crate::machine::machine_id;
 use crate::machine::Roots;
 use crate::store::model_entries;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::tunable;
+use std::collections::BTreeSet;
 use verdict_format::fleet::{FleetLine, HwdbName};
 use verdict_format::{Document, Member};
 
@@ -91,25 +92,30 @@ pub fn documents<'a>(
     devices: Vec<Device>,
     remark: &'a mut dyn FnMut(&str),
 ) -> Result<impl Iterator<Item = Document> + 'a> {
-    let root = &roots.system;
-    // Who bears which identity is asked once for all, so that a long list stays linear.
-    let mut bearers: BTreeMap<String, usize> = BTreeMap::new();
-    for d in target::listed(roots, true)? {
-        if !root.flag(&d.attr("hidden")).is(true) {
-            if let Some(identity) = facts::device::identity(root, &d) {
-                *bearers.entry(identity.as_str().to_owned()).or_default() += 1;
-            }
+    // Who bears which identity is asked once for all, so that a long list stays linear; of one, only who bears its own.
+    let bearers = if devices.len() > 1 { Some(assess::identities(roots)?) } else { None };
+    let shared = move |f: &facts::Facts| match &bearers {
+        Some(bearers) => {
+            let borne = |i: &Identity| bearers.get(&i.file_name()).is_some_and(|n| *n > 1);
+            !f.names.hidden.is(true) && f.names.identity.as_ref().is_some_and(borne)
         }
-    }
-    let shared = move |f: &facts::Facts| {
-        !f.names.hidden.is(true)
-            && f.names.identity.as_ref().is_some_and(|i| bearers.get(i.as_str()).is_some_and(|n| *n > 1))
+        None => assess::is_shared(roots, f),
     };
-    let (mut port, mounted) = (roots.port(), Mounted::read(root));
+    let (mut port, mounted) = (roots.port(), Mounted::read(&roots.system));
     Ok(devices.into_iter().map(move |device| {
-        let document = answer::published(roots, &device)
-            .unwrap_or_else(|| assess::among(roots, port.as_mut(), &device, Depth::Claims, &shared, remark).document);
-        with_names(roots, &device, &mounted, with_now(roots, document))
+        let document = match answer::published(roots, &device) {
+            Some(document) => with_now(roots, document),
+            None => {
+                let picture = assess::among(roots, port.as_mut(), &device, Depth::Answer, &shared, remark);
+                // What each tunable is now was read with the rest.
+                let mut document = picture.document;
+                for t in &mut document.tunables {
+                    t.now = tunable::row(&t.name).and_then(|row| row.now(&picture.facts).known().cloned());
+                }
+                document
+            }
+        };
+        with_names(roots, &device, &mounted, document)
     }))
 }
 

@@ -3,6 +3,7 @@
 use crate::device::display::escape_str;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Result};
+use crate::facts::device::is_hidden;
 use crate::facts::path::{self, OnPath};
 use crate::facts::stack;
 use crate::machine::block::{devices, named, names};
@@ -48,11 +49,10 @@ pub fn listed(roots: &Roots, all: bool) -> Result<Vec<Device>> {
     let mut devices = devices::disks(root)?;
     if !all {
         devices.retain(|d| {
-            let hidden = root.flag(&d.attr("hidden")).is(true);
-            let empty = root.number(&d.attr("size")).is(0) && may_be_empty(root, d);
-            let internal = names::mapped(root, d).is_some_and(|m| m.internal);
             let odd = ["sr", "fd", "ram", "mtdblock"].iter().any(|p| d.name.starts_with(p));
-            !hidden && !empty && !odd && !internal && !stack::is_multipath_member(root, d)
+            let empty = || root.number(&d.attr("size")).is(0) && may_be_empty(root, d);
+            let internal = || names::mapped(root, d).is_some_and(|m| m.internal);
+            !odd && !is_hidden(root, d) && !empty() && !internal() && !stack::is_multipath_member(root, d)
         });
     }
     Ok(devices)
@@ -95,6 +95,10 @@ pub fn find(roots: &Roots, typed: &str) -> Result<Target> {
             Err(Error::NoDevice { .. }) => {}
             found => return found.map(Target::Device),
         }
+    }
+    // A node is found by its number, and needs no look at what a path lies on.
+    if root.is_system() && !bare && path_info::node_number(typed).is_some() {
+        return named(roots, typed).map(Target::Device);
     }
     if root.is_system() && path_info::exists(typed) {
         let located = path_info::locate(typed)?;

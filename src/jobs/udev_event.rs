@@ -18,6 +18,7 @@ use crate::machine::stuck::Stuck;
 use crate::machine::Roots;
 use crate::output::properties;
 use crate::store::applied_tunables::{self, Record};
+use crate::store::bearers;
 use crate::store::intents::Intents;
 use crate::store::measurements;
 use crate::store::model_entries;
@@ -151,6 +152,10 @@ pub fn run(roots: &Roots, node: &str, event: &Event) -> std::result::Result<Stri
             Err(e) => say(&e.to_string()),
         }
     }
+    // What was published before was told before.
+    if change != Change::Nothing {
+        bear(roots, &picture);
+    }
     let set = if held { Vec::new() } else { to_set(roots, &picture) };
     let mut lines = properties::lines(&picture.document, &set);
     if let Some(unit) = (!held).then(|| measure_auto::unit(&picture)).flatten() {
@@ -172,6 +177,17 @@ fn forget(roots: &Roots, name: &str, devnum: Devnum) -> Result<()> {
     samples::forget_unnamed(roots, devnum)?;
     Stuck::below(&roots.run()).forget(name);
     Ok(())
+}
+
+/// Tells others who this is, so that none of them has to ask.
+fn bear(roots: &Roots, picture: &Picture) {
+    let (root, names) = (&roots.system, &picture.facts.names);
+    let Some(link) = devices::link(root, &picture.facts.device.name).filter(|_| roots.is_live()) else { return };
+    let present = || devices::links(root).unwrap_or_default();
+    // Without the line each of the others asks this device itself.
+    if let Err(e) = bearers::add(roots, &picture.facts.device.name, link, names.identity.as_ref(), present) {
+        say(&e.to_string());
+    }
 }
 
 /// Whether a queue of the running system gives its files, of which this is one that waits for a limit being written.

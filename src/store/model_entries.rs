@@ -28,6 +28,11 @@ pub fn known(roots: &Roots, device: &Device) -> Option<ModelEntry> {
     if !matches!(device.kind, Kind::Nvme | Kind::Scsi | Kind::Mmc) {
         return None;
     }
+    // Reading the database through libudev costs more than all the rest of an answer: only where its file has the word at all,
+    // or is not where it is looked for.
+    if roots.is_live() && device.devnum.is_some_and(|devnum| !udev::may_have(&roots.system, devnum, CLASS)) {
+        return None;
+    }
     let properties = properties(roots, device);
     from_properties(|name| properties.get(name).cloned())
 }
