@@ -2,12 +2,14 @@
 //!
 //! This file is the order of the steps; each stands in a file of its own. Writes nothing to the device itself.
 
-use crate::assess::{policies, publish, stack_members};
+use crate::assess::{policies, stack_members};
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
-use crate::fact::{Fact, Why};
 use crate::facts::{self, Depth, Facts};
-use crate::jobs::{target, volume};
+use crate::jobs::directories;
+use crate::jobs::measure_directory::{self, On};
+use crate::jobs::measured::{keep, known, published};
+use crate::jobs::volume;
 use crate::machine::block::hold::{Hold, LiveHold, Opened};
 use crate::machine::fs::durable::{Durable, LiveDurable};
 use crate::machine::interrupt::Interrupt;
@@ -17,17 +19,14 @@ use crate::machine::process;
 use crate::machine::Roots;
 use crate::measure::outcome::Outcome;
 use crate::measure::scratch::group::Planned;
-use crate::measure::scratch::{self, temporary, Asked, Known, Proof, ScratchSpec};
-use crate::measure::trial;
+use crate::measure::scratch::{self, temporary, Asked, Proof, ScratchSpec};
 use crate::policy::{Measure, Policy};
 use crate::protocol::plan::{self, Intended, Prepared};
-use crate::protocol::result::{self, Conditions};
+use crate::protocol::result::Conditions;
 use crate::protocol::{self, directory, surroundings, untested, Machine, Subject};
 use crate::store::intents::{self, Intents};
 use crate::store::measurements;
 use crate::store::samples;
-use crate::terms::{Class, FindingCode};
-use crate::verdict::measurement::TestFinding;
 
 pub use crate::protocol::supervise::{Listener, Pair, Progress};
 pub use crate::protocol::{Answer, Request};
@@ -35,7 +34,7 @@ pub use crate::protocol::{Answer, Request};
 /// Runs the job.
 pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Result<Answer> {
     live(roots)?;
-    let device = target::to_test(roots, &request.device, &request.place, &mut |text| listener.remark(text))?;
+    let device = measure_directory::device(roots, request, &mut |text| listener.remark(text))?;
     let root = &roots.system;
     let facts = facts::gather(root, roots.port().as_mut(), &device, Depth::Claims);
     let (policy, problems) = policies::resolve(roots, &facts);
@@ -45,14 +44,8 @@ pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Res
     let name = intents::name(facts.names.identity.as_ref(), device.devnum);
     let mut intents = Intents::live(roots);
     if let Some(located) = directory::named(&request.place)? {
-        if request.tune {
-            return Err(Error::Usage(
-                "--tune tries a device's modes: name a scratch on the device, not a directory".to_owned(),
-            ));
-        }
-        let answer = directory::run(roots, request, &facts, &name, &located, &mut intents, listener);
-        intents.release(&name);
-        return answer;
+        let on = On { roots, request, facts: &facts, policy: &policy, name: &name };
+        return measure_directory::run(&on, &located, &mut intents, listener);
     }
     // From here on a signal does not end the process: there may be a partition, then content, to put back.
     let interrupt = Interrupt::watch_and_answer().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
@@ -62,9 +55,15 @@ pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Res
     let tested = with_lock(roots, request, (&facts, &policy, &name), opened, &mut held, listener);
     hold.unlock();
     intents.release(&name);
-    match tested? {
-        Some(answer) => Ok(answer),
-        None => published(roots, &facts, listener),
+    match tested {
+        // Files come last in the order, and need no place of their own.
+        Err(Error::NotSafe { why, .. }) if request.place == ScratchSpec::Auto => {
+            let on = On { roots, request, facts: &facts, policy: &policy, name: &name };
+            directories::auto(&on, why, &mut intents, listener)
+        }
+        Err(e) => Err(e),
+        Ok(Some(answer)) => Ok(answer),
+        Ok(None) => published(roots, &facts, listener),
     }
 }
 
@@ -214,47 +213,6 @@ fn run_test(
     tested
 }
 
-/// Keeps what a run gave, beside what was known and still holds; false where what was kept stays.
-fn keep(roots: &Roots, facts: &Facts, prepared: &Prepared, outcome: &Outcome, conditions: &Conditions) -> Result<bool> {
-    let mut measurement = result::of_run(facts, conditions, outcome);
-    let now = facts.scsi().and_then(|s| s.zeroing_mode.known());
-    if let Some(before) = measurements::load(roots, facts).ok().flatten() {
-        // What can decide nothing takes no hazard back either.
-        if before.hazard.is_some()
-            && measurement.class == Class::Unknown
-            && u64::from(measurement.trials) < trial::LEAST_PAIRS
-        {
-            return Ok(false);
-        }
-        if let Some(text) = result::contradiction(&before, &measurement) {
-            measurement.findings.push(TestFinding { code: FindingCode::VerdictChanged, text });
-        }
-        // What was found in files of this device is not asked anew here.
-        measurement.overwrite = before.overwrite;
-        // A test in the mode that an earlier one chose speaks of that mode, which stays wanted.
-        if prepared.modes.is_empty() && before.zeroing_mode.as_ref().is_some_and(|mode| Some(mode) == now) {
-            (measurement.zeroing_mode, measurement.modes) = (before.zeroing_mode, before.modes);
-        }
-    }
-    // So does one in the mode that the policy wishes for: the rule leads back to it after every close.
-    if prepared.modes.is_empty() && prepared.wished_mode.is_some_and(|w| now.is_some_and(|m| m == w.as_str())) {
-        measurement.zeroing_mode = now.cloned();
-    }
-    measurements::save(roots, facts, &measurement).map(|kept| kept.is_some())
-}
-
-/// Publishes what is known now, and has udev look at the disk and its partitions.
-fn published(roots: &Roots, facts: &Facts, listener: &mut dyn Listener) -> Result<Answer> {
-    let mut remark = |text: &str| listener.remark(text);
-    let document = publish::with_event(roots, &facts.device, &mut remark)?;
-    // A test that took the offload away leaves a device whose verdict no longer speaks of the test.
-    let kept = measurements::load(roots, facts).ok().flatten();
-    let found = kept.map(|m| m.findings).unwrap_or_default();
-    let told = |f: &&TestFinding| document.findings.iter().any(|told| told.code == f.code);
-    found.iter().filter(|f| !told(f)).for_each(|f| remark(&format!("{}: {}", f.code, f.text)));
-    Ok(Answer::Verdict(Box::new(document)))
-}
-
 fn refuse_by_policy(facts: &Facts, policy: &Policy) -> Result<()> {
     match &policy.measure {
         Some(wish) if wish.value == Measure::Never => Err(Error::NotSafe {
@@ -263,22 +221,6 @@ fn refuse_by_policy(facts: &Facts, policy: &Policy) -> Result<()> {
         }),
         _ => Ok(()),
     }
-}
-
-/// What the proof must know besides what it checks itself.
-pub fn known(roots: &Roots, facts: &Facts, request: &Request) -> Result<Known> {
-    Ok(Known {
-        // Kernels before 4.10 know no zones; else what is not known counts as what would refuse.
-        zoned: !matches!(&facts.queue.zoned, Fact::Unknown(Why::Absent)) && !facts.queue.zoned.is("none".to_owned()),
-        read_only: !facts.names.read_only.is(false),
-        thin: stack_members::thin(roots, facts),
-        same_identity: crate::assess::same_identity(roots, facts)?,
-        thin_ok: request.thin_ok,
-        shared: facts.shared_medium(),
-        shared_ok: request.shared_ok,
-        private: request.private,
-        granularity: plan::granularity(facts),
-    })
 }
 
 /// Where temporary partitions are noted; they do not outlive the boot, nor do the notes.

@@ -3,20 +3,21 @@
 
 use crate::assess::policies;
 use crate::device::display::escape_str;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::facts::{self, Depth, Facts};
+use crate::jobs::directories::{self, in_words, mounted};
 use crate::jobs::measure::{self, Request};
-use crate::jobs::{target, volume};
+use crate::jobs::measure_directory::On;
+use crate::jobs::{measured, target, volume};
 use crate::machine::block::devices;
 use crate::machine::block::hold::{Hold, LiveHold, Opened};
-use crate::machine::fs::mounts::{self, Mount};
 use crate::machine::lvm;
 use crate::machine::Roots;
 use crate::measure::scratch::group::groups_on;
 use crate::measure::scratch::{self, Asked, Known, ScratchSpec};
 use crate::policy::Policy;
+use crate::protocol;
 use crate::protocol::plan::{Intended, Prepared};
-use crate::protocol::{self, directory};
 use crate::store::intents::{self, Intents};
 use crate::units::{human_bytes, MIB};
 
@@ -91,9 +92,12 @@ pub fn run(roots: &Roots, request: &Request, remark: &mut dyn FnMut(&str)) -> Re
     let (mut hold, mut intents) = (LiveHold::default(), Intents::live(roots));
     let opened = protocol::begin(&mut hold, &mut intents, &device.node(), &name)?;
     let found = places(roots, request, (&facts, &policy), &mut hold, opened);
+    let on = On { roots, request, facts: &facts, policy: &policy, name: &name };
+    let directories = directories(&on, &mut Asked { root: &roots.system, hold: &mut hold, opened });
     hold.unlock();
     intents.release(&name);
-    let (places, directories) = (found?, directories(roots, &facts));
+    let (mut places, (with_class, directories)) = (found?, directories);
+    places.extend(with_class);
     Ok(Places { node: device.node(), allowed: allowed(request), places, directories })
 }
 
@@ -106,23 +110,15 @@ fn allowed(request: &Request) -> String {
     given.map(str::to_owned).chain(journal).collect()
 }
 
-/// Where file systems that lie on the disk or a partition of it are mounted, each once.
-fn directories(roots: &Roots, facts: &Facts) -> Vec<Place> {
-    let partitions = devices::partitions(&roots.system, &facts.device).known().cloned().unwrap_or_default();
-    let numbers: Vec<String> =
-        partitions.iter().filter_map(|p| p.devnum).chain(facts.device.devnum).map(|d| d.to_string()).collect();
-    let mut seen = Vec::new();
-    let mut first = |mount: &&Mount| {
-        let new = numbers.contains(&mount.devnum) && !seen.contains(&mount.devnum);
-        seen.extend(new.then(|| mount.devnum.clone()));
-        new
-    };
-    let mounts = mounts::all(&roots.system).known().cloned().unwrap_or_default();
-    let place = |mount: &Mount| Place {
-        scratch: quoted(&mount.point),
-        answer: directory::planned(roots, facts, &mount.point).map_err(in_words),
-    };
-    mounts.iter().filter(|m| first(m)).map(place).collect()
+/// Where file systems that lie on the disk are mounted, each once: those that the disk's class can come of, and the others.
+fn directories(on: &On<'_>, asked: &mut Asked<'_>) -> (Vec<Place>, Vec<Place>) {
+    let (mut with_class, mut others) = (Vec::new(), Vec::new());
+    for mount in mounted(on.roots, on.facts) {
+        let planned = directories::planned(on, asked, &mount.point).map_err(in_words);
+        let list = if matches!(planned, Ok((true, _))) { &mut with_class } else { &mut others };
+        list.push(Place { scratch: quoted(&mount.point), answer: planned.map(|(_, text)| text) });
+    }
+    (with_class, others)
 }
 
 /// A path as a shell takes it.
@@ -141,7 +137,7 @@ fn places(
     hold: &mut LiveHold,
     opened: Opened,
 ) -> Result<Vec<Place>> {
-    let known = measure::known(roots, facts, request)?;
+    let known = measured::known(roots, facts, request)?;
     let mut specs = vec![("label".to_owned(), ScratchSpec::Label), ("gap".to_owned(), ScratchSpec::Gap)];
     let mut asked = Asked { root: &roots.system, hold: &mut *hold, opened };
     let (groups, volumes) = of_lvm(request, facts, &known, &mut asked);
@@ -205,14 +201,6 @@ fn told(prepared: &Prepared, room: &str, checks: &[String]) -> String {
         human_bytes(prepared.plan.max_bytes),
         prepared.plan.max_time.0 / 1_000_000_000
     )
-}
-
-fn in_words(e: Error) -> String {
-    match e {
-        // The disk stands in the first line.
-        Error::NotSafe { why, .. } => why,
-        other => escape_str(&other.to_string()),
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod answer;
 pub mod check;
+pub(crate) mod directories;
 pub mod estimate;
 pub mod fleet;
 mod instead;
@@ -10,7 +11,9 @@ pub mod measure;
 pub mod measure_all;
 pub mod measure_auto;
 pub mod measure_child;
+pub mod measure_directory;
 pub mod measure_places;
+pub mod measured;
 pub mod policy;
 pub mod probe;
 pub mod record;

@@ -6,6 +6,7 @@ mod surroundings;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth};
 use crate::jobs::measure::{self, Answer, Request};
+use crate::jobs::measured;
 use crate::jobs::target;
 use crate::jobs::udev_event::{self, Event};
 use crate::machine::block::loop_device;
@@ -141,7 +142,7 @@ fn on_simulated_in(dir: &Path) -> Result<Vec<Step>> {
     let mut intents = Intents::new(SimulatedDurable::default(), SimulatedDurable::default());
     let mut files = SimulatedDurable::default();
     let opened = protocol::begin(&mut hold, &mut intents, &device.node(), disk::NAME)?;
-    let known = measure::known(&roots, &facts, &request)?;
+    let known = measured::known(&roots, &facts, &request)?;
     let mut asked = Asked { root: &roots.system, hold: &mut hold, opened };
     let mut ledger = SimulatedDurable::default();
     let proof = scratch::prove(&mut asked, &device, &request.place, &known, Some(&mut ledger))?;

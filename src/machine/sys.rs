@@ -308,6 +308,25 @@ pub fn dm_table_status(control: impl AsFd, buffer: &mut [u8; DM_BUFFER]) -> Resu
     with_struct(control, DM_TABLE_STATUS, buffer).map(drop)
 }
 
+/// `FS_IOC_FSGETXATTR` of <linux/fs.h>, and the structure that it declares for it.
+const FS_IOC_FSGETXATTR: u64 = 0x801c_581f;
+
+#[repr(C)]
+#[derive(Default)]
+struct FsXattr {
+    xflags: u32,
+    rest: [u32; 6],
+}
+
+const _: () = assert!(std::mem::size_of::<FsXattr>() == 28);
+
+/// The flags of a file that every file system has words for (`FS_XFLAG_*`).
+pub fn xflags(fd: impl AsFd) -> Result<u32> {
+    let mut attributes = FsXattr::default();
+    with_struct(fd, FS_IOC_FSGETXATTR, &mut attributes)?;
+    Ok(attributes.xflags)
+}
+
 /// `FS_IOC_FIEMAP` of <linux/fiemap.h>, and the structures that it declares for it, with room for some extents.
 const FS_IOC_FIEMAP: u64 = 0xc020_660b;
 const FIEMAP_FLAG_SYNC: u32 = 1;
@@ -337,8 +356,9 @@ struct Fiemap {
 
 const _: () = assert!(std::mem::size_of::<FiemapExtent>() == 56 && std::mem::offset_of!(Fiemap, extents) == 32);
 
-/// Where a file system has put a part of a file: physical offset, length and flags of each extent, at most 64.
-pub fn extents(fd: impl AsFd, offset: u64, length: u64) -> Result<Vec<(u64, u64, u32)>> {
+/// Where a file system has put a part of a file: offset in the file, physical offset, length and flags of each extent, at
+/// most 64.
+pub fn extents(fd: impl AsFd, offset: u64, length: u64) -> Result<Vec<(u64, u64, u64, u32)>> {
     let mut map = Fiemap {
         start: offset,
         length,
@@ -351,7 +371,7 @@ pub fn extents(fd: impl AsFd, offset: u64, length: u64) -> Result<Vec<(u64, u64,
     // The kernel writes at most `count` extents behind the header, for which `extents` is the room.
     with_struct(fd, FS_IOC_FIEMAP, &mut map)?;
     let found = map.extents.iter().take(map.mapped as usize);
-    Ok(found.map(|e| (e.physical, e.length, e.flags)).collect())
+    Ok(found.map(|e| (e.logical, e.physical, e.length, e.flags)).collect())
 }
 
 fn number(returned: libc::c_long) -> Result<u32> {

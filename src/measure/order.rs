@@ -8,8 +8,12 @@ use crate::terms::Method;
 /// After the deciding method, in this order.
 pub const SCREENED: &[Method] = &[Method::WriteZeroes, Method::ZeroRange, Method::BlkZeroOut, Method::BlkDiscard];
 
-/// The method that the class is about: never falls back to writing.
+/// The method that the class of a device is about: never falls back to writing.
 pub const DECIDING: Method = Method::PunchHole;
+
+/// The method that the class is about where the test is made in a file: to the device the same request as [`DECIDING`], and
+/// the only one after which the file holds its bytes where it held them before.
+pub const IN_FILES: Method = Method::WriteZeroes;
 
 /// Pairs of a screening.
 pub const SCREENING_PAIRS: u32 = 3;

@@ -89,6 +89,8 @@ impl std::fmt::Display for Open {
 pub struct Outcome {
     /// How it ended.
     pub end: End,
+    /// The method that the class is about.
+    pub deciding: Method,
     /// The pairs: a zero-filled write against the zeroing of as much.
     pub pairs: Sequential,
     /// Segment size that was used.
@@ -130,6 +132,7 @@ impl Outcome {
     pub fn new(plan: &Plan) -> Outcome {
         Outcome {
             end: End::Complete,
+            deciding: plan.deciding,
             pairs: Sequential::new(plan.fast_ratio, stats::ALPHA),
             segment: plan.length / SEGMENTS,
             written: (0, Nanos(0)),

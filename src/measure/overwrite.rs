@@ -4,7 +4,7 @@
 //! The file was made for this and has no name; nothing has to be put back. Zeroing is verified only where the file system
 //! keeps the bytes where they were: else the zeroes that are read may be those of other blocks.
 
-use crate::machine::port::file_acts::{decode_extents, Extent, FileAct, SHARED};
+use crate::machine::port::file_acts::{decode_extents, places, Extent, FileAct, SHARED};
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
 use crate::measure::stats::{Sequential, ALPHA};
 use crate::terms::Method;
@@ -85,7 +85,7 @@ pub fn run(port: &mut dyn Port, range: &ScratchRange, plan: &Plan, stop: &dyn Fn
     let bytes = run.turns(plan, &mut times, &mut ratios, zeroed.is_ok())?;
     let [over_zeroed, over_written] = ratios;
     let after = run.extents(WRITTEN)?;
-    let moves = joined(&before) != joined(&after) || after.iter().any(|e| e.flags & SHARED != 0);
+    let moves = places(&before) != places(&after) || after.iter().any(|e| e.flags & SHARED != 0);
     let mut outcome = Outcome {
         unwritten: (bytes, times[0].1),
         write_zeroes: zeroed.map(|_| (bytes, times[1].1)),
@@ -177,7 +177,7 @@ impl Run<'_> {
             return Ok(());
         }
         let after = self.extents(WRITTEN)?;
-        if before.is_empty() || joined(before) != joined(&after) {
+        if before.is_empty() || places(before) != places(&after) {
             return Ok(());
         }
         let act = Act::Verify { offset: WRITTEN, length: AREA, fill: Fill::Zeroes };
@@ -186,29 +186,5 @@ impl Run<'_> {
         }
         outcome.verified = Some(outcome.old_data.is_none());
         Ok(())
-    }
-}
-
-/// The places alone, neighbours joined: a change of flags splits and joins extents without moving a byte.
-fn joined(extents: &[Extent]) -> Vec<(u64, u64)> {
-    let mut found: Vec<(u64, u64)> = Vec::new();
-    for e in extents {
-        match found.last_mut() {
-            Some((start, length)) if *start + *length == e.physical => *length += e.length,
-            _ => found.push((e.physical, e.length)),
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_place_counts() {
-        let e = |physical, length, flags| Extent { physical, length, flags };
-        assert_eq!(joined(&[e(0, 8, 0), e(8, 8, 0x800), e(32, 8, 0)]), joined(&[e(0, 16, 1), e(32, 8, 1)]));
-        assert_ne!(joined(&[e(0, 8, 0)]), joined(&[e(8, 8, 0)]));
     }
 }

@@ -41,6 +41,8 @@ pub struct Plan {
     pub max_bytes: u64,
     /// Time for everything before the put-back.
     pub max_time: Nanos,
+    /// The method that the class is about.
+    pub deciding: Method,
     /// Methods that are not tried, and why not (`gated`, an older kernel).
     pub not_tried: Vec<(Method, String)>,
     /// Trials count from here: no pattern is written twice under one seed.

@@ -7,18 +7,22 @@ mod auto;
 mod checks;
 mod content;
 mod disk;
+pub mod file;
 mod gap;
 pub mod group;
 mod linear;
 mod others;
 mod place;
+mod simulated;
 mod swap;
 pub mod temporary;
 mod volume;
 
 pub use content::content;
+pub use disk::any_place;
 pub use others::look_again;
 pub use place::ScratchSpec;
+pub use simulated::simulated;
 pub use volume::Volume;
 
 use crate::device::Device;
@@ -67,7 +71,7 @@ pub struct Known {
 pub struct Proof {
     /// The range.
     pub range: ScratchRange,
-    /// `partition`, `label`, `range`, `gap`, `swap`, `lv`, or `vg` for a logical volume that was made for the test.
+    /// `partition`, `label`, `range`, `gap`, `swap`, `lv`, `directory`, or `vg` for a logical volume that was made for the test.
     pub kind: &'static str,
     /// A line a check.
     pub checks: Vec<String>,
@@ -89,6 +93,8 @@ pub struct Proof {
     pub opened: Opened,
     /// The logical volume that the range is a part of, where it is one.
     pub volume: Option<Volume>,
+    /// What it rests on where the range is one of a file that was made for the test.
+    pub file: Option<file::InFile>,
 }
 
 /// What a proof asks: the system's files, the disk that is held, and what it says.
@@ -156,7 +162,21 @@ pub fn prove(
     let (is_zero, checks) = (*place == ScratchSpec::Gap, checks.lines);
     let kind = if ownerless { "swap" } else { kind };
     let volume = None;
-    Ok(Proof { range, kind, checks, partition, limit, thin, labelled, is_zero, ownerless, private, opened, volume })
+    Ok(Proof {
+        range,
+        kind,
+        checks,
+        partition,
+        limit,
+        thin,
+        labelled,
+        is_zero,
+        ownerless,
+        private,
+        opened,
+        volume,
+        file: None,
+    })
 }
 
 enum Bounds<'a> {
@@ -319,6 +339,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
             private,
             opened: disk,
             volume: None,
+            file: None,
         });
     };
     let place = (header.node_offset, node_length);
@@ -348,34 +369,19 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     let (kind, limit, checks) = ("journal", range.length, checks.lines);
     let (labelled, is_zero, ownerless, private) = (false, false, false, false);
     let (opened, volume) = (disk, None);
-    Ok(Proof { limit, range, kind, checks, partition, thin, labelled, is_zero, ownerless, private, opened, volume })
-}
-
-/// A file that is made for the test in a directory and has no name: nobody's bytes are in it. `filesystem` is the number
-/// of the directory's file system, checked when the file is made.
-pub fn new_file(directory: &str, filesystem: (u32, u32), length: u64, logical_block: u64) -> ScratchRange {
-    ScratchRange {
-        node: directory.to_owned(),
-        devnum: filesystem,
-        diskseq: None,
-        start: 0,
-        length,
-        logical_block,
-        physical_block: logical_block,
-        node_offset: 0,
-    }
-}
-
-/// A range of a simulated device, all of it: no system is touched. Used by tests and by `selftest` without loop devices.
-pub fn simulated(bytes: u64) -> ScratchRange {
-    ScratchRange {
-        node: "simulated".to_owned(),
-        devnum: (0, 0),
-        diskseq: None,
-        start: 0,
-        length: bytes,
-        logical_block: 512,
-        physical_block: 512,
-        node_offset: 0,
-    }
+    Ok(Proof {
+        limit,
+        range,
+        kind,
+        checks,
+        partition,
+        thin,
+        labelled,
+        is_zero,
+        ownerless,
+        private,
+        opened,
+        volume,
+        file: None,
+    })
 }

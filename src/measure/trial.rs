@@ -14,7 +14,6 @@ mod stretch;
 
 use crate::machine::port::{Port, ScratchRange};
 use crate::measure::holding::Holding;
-use crate::measure::order::DECIDING;
 pub use crate::measure::outcome::{End, MethodRun, Open, Outcome, Wrong};
 use crate::measure::plan::{part, Plan};
 pub use crate::measure::plan::{LEAST_PAIRS, SEGMENT, SEGMENTS};
@@ -78,7 +77,7 @@ impl Run<'_> {
         self.zero_ladder(watch)?;
         self.edges(watch)?;
         self.pairs(watch)?;
-        self.note_limits(watch, limits, DECIDING.as_str());
+        self.note_limits(watch, limits, self.plan.deciding.as_str());
         // Where the pairs do not decide, the stretch may still say no: stalls that every other pair meets.
         if self.out.pairs.decision() != Decision::Open
             || matches!(self.out.inconclusive, Some(Open::Bytes | Open::Time))

@@ -152,10 +152,14 @@ pub fn write(out: &mut impl Write, d: &Document, samples: Option<&Samples>, glyp
             )?;
         }
         let verified = if d.zeroes_verified == Some(true) { "all of it read back as zero" } else { "not verified" };
+        // What the file system adds is part of the rates.
+        let in_file = m.scratch.strip_prefix("directory ");
+        let in_file =
+            in_file.map_or_else(String::new, |place| format!("; in a file of {place}, whose own work counts too"));
         row(
             "measured",
             format!(
-                "{} on kernel {}, {} pairs of {}, {verified}",
+                "{} on kernel {}, {} pairs of {}, {verified}{in_file}",
                 m.at,
                 m.kernel,
                 m.trials,

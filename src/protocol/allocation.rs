@@ -6,6 +6,8 @@ use crate::facts::nvme::fields::{NSZE, NUSE};
 use crate::facts::scsi::lba_status::{self, Status};
 use crate::facts::Facts;
 use crate::machine::port::{Port, Question};
+use crate::protocol::plan::Prepared;
+use crate::protocol::Subject;
 use crate::terms::FindingCode;
 use crate::units::human_bytes;
 use crate::verdict::measurement::TestFinding;
@@ -21,6 +23,16 @@ pub(crate) enum Allocation {
     Used(u64, u64),
     /// Of the range: first byte and length of each mapped piece, in order, joined.
     Pieces(Vec<(u64, u64)>),
+}
+
+/// Asks for what a test uses. A file system maps and unmaps blocks all the time: of a file nothing is told.
+pub(crate) fn ask(port: &mut dyn Port, on: &Subject<'_>, prepared: &Prepared) -> Allocation {
+    let range = &on.proof.range;
+    let span = (range.node_offset + prepared.layout.span.0, prepared.layout.span.1);
+    match on.proof.file {
+        Some(_) => Allocation::Untold,
+        None => of(port, on.facts, range.logical_block, span),
+    }
 }
 
 /// Asks for the bytes `start+length` of the whole device.

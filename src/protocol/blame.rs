@@ -26,6 +26,8 @@ pub struct Asked<'a> {
     pub run: RunId,
     /// The range's old content; `None` where that was nobody's and is not known.
     pub journal: Option<&'a Journal<'a>>,
+    /// The range is one of a file: its file system stands in between.
+    pub in_file: bool,
     /// Bytes that the disk wrote, zeroed or discarded for others during the run; `None` where it does not count.
     pub others_wrote: Option<u64>,
 }
@@ -44,6 +46,9 @@ pub fn settle(end: End, asked: &Asked<'_>, range: &ScratchRange) -> End {
 /// Why the device is not to blame, where it is not.
 fn innocent(wrong: &Wrong, asked: &Asked<'_>, range: &ScratchRange) -> Option<String> {
     if wrong.hazard == Hazard::NoAnswer {
+        if asked.in_file {
+            return Some("a call in a file may wait for its file system, which may be frozen".to_owned());
+        }
         return not_in_flight(asked.root, asked.facts, range);
     }
     let seen = wrong.seen.as_ref()?;

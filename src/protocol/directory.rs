@@ -1,15 +1,18 @@
-//! `--scratch DIR`: what zeroed space in a file gains for synchronous writes. Makes one file without a name in the
-//! directory; writes nothing else, and gives the device no class.
+//! `--scratch DIR`: whether the files of a directory lie on the device, and what zeroed space in a file gains for synchronous
+//! writes. Makes one file without a name in the directory and writes nothing else. The class is `in_file`'s.
 
 use crate::assess::publish;
 use crate::device::display::escape_str;
+use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
 use crate::facts::path::{self, Can, OnPath};
 use crate::facts::Facts;
+use crate::machine::block::hold::LiveHold;
 use crate::machine::clock;
 use crate::machine::environment;
 use crate::machine::fs::location::Place;
 use crate::machine::fs::path_info::{self, Located, What};
+use crate::machine::fs::root::Root;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::child::ChildPort;
 use crate::machine::port::file_acts::free_bytes;
@@ -41,58 +44,48 @@ pub(crate) fn named(place: &ScratchSpec) -> Result<Option<Located>> {
 }
 
 /// What the checks gave.
-struct Checked {
-    on: OnPath,
-    lines: Vec<String>,
+pub(crate) struct Checked {
+    pub(crate) on: OnPath,
+    pub(crate) lines: Vec<String>,
     /// Why FALLOC_FL_WRITE_ZEROES does not work here, where that is known.
-    lacks: Option<String>,
+    pub(crate) lacks: Option<String>,
     range: ScratchRange,
+    /// Bytes that are free.
+    pub(crate) free: u64,
 }
 
-/// Runs the job.
+/// The rest of the job, on a disk that is locked and whose test has its name: what files gain, kept and published.
 pub(crate) fn run(
     roots: &Roots,
     request: &Request,
     facts: &Facts,
-    name: &str,
-    located: &Located,
-    intents: &mut Intents,
+    (name, checked): (&str, &Checked),
+    (intents, interrupt): (&mut Intents, &Interrupt),
     listener: &mut dyn Listener,
 ) -> Result<Answer> {
-    let checked = check(roots, facts, located)?;
-    if request.dry_run {
-        let mut lines = checked.lines;
-        lines.extend(checked.lacks.map(|why| format!("without FALLOC_FL_WRITE_ZEROES: {why}")));
-        return Ok(Answer::Planned(lines));
-    }
-    let interrupt = Interrupt::watch_and_answer().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
-    let outcome = acted(roots, request, facts, name, &checked.range, intents, &interrupt)?;
-    let overwrite = form(&checked, &outcome);
+    let outcome = acted(roots, request, facts, name, &checked.range, intents, interrupt)?;
+    let overwrite = form(checked, &outcome);
     if let Some(at) = outcome.old_data {
         listener.remark(&format!("{}: after zeroing a file, old data is read at its byte {at}", facts.device.node()));
     }
-    keep(roots, facts, &checked, overwrite, listener)
+    keep(roots, facts, checked, overwrite, listener)
 }
 
-/// What a test of files in a directory would be, in words; the error says why there can be none.
-pub(crate) fn planned(roots: &Roots, facts: &Facts, directory: &str) -> Result<String> {
-    let place = ScratchSpec::Node(directory.to_owned());
-    let located = named(&place)?.ok_or_else(|| Error::Usage(format!("{directory} is no directory")))?;
-    let checked = check(roots, facts, &located)?;
-    let lacks = checked.lacks.map(|why| format!("; without FALLOC_FL_WRITE_ZEROES: {why}")).unwrap_or_default();
-    Ok(format!("what writing zeroes into files of {} gains{lacks}", checked.on.filesystem))
-}
-
-fn check(roots: &Roots, facts: &Facts, located: &Located) -> Result<Checked> {
+/// That the files of a directory lie on the device, by itself or by plain maps, and that there is room.
+pub(crate) fn check(roots: &Roots, facts: &Facts, located: &Located) -> Result<Checked> {
     let root = &roots.system;
     let not_safe = |why: String| Err(Error::NotSafe { device: facts.device.node(), why });
     let on = path::resolve(root, located);
+    let mut lines = Vec::new();
     match &on.place {
         Place::Devices(devices) if devices.iter().all(|d| d.name == facts.device.name) && !devices.is_empty() => {}
-        Place::Devices(devices) => {
-            let names: Vec<String> = devices.iter().map(|d| escape_str(&d.name)).collect();
-            return not_safe(format!("{} lies on {}, not on this device alone", on.path, names.join(", ")));
-        }
+        Place::Devices(devices) => match mapped(root, located.filesystem, &facts.device) {
+            Ok(through) => lines.extend(through.iter().map(|what| format!("mapped plainly by {what}"))),
+            Err(why) => {
+                let names: Vec<String> = devices.iter().map(|d| escape_str(&d.name)).collect();
+                return not_safe(format!("{} lies on {}, not on this device alone: {why}", on.path, names.join(", ")));
+            }
+        },
         Place::NoDevice(_, why) | Place::Unknown(why) => return not_safe(format!("{}: {why}", on.path)),
     }
     if on.read_only {
@@ -107,18 +100,27 @@ fn check(roots: &Roots, facts: &Facts, located: &Located) -> Result<Checked> {
             human_bytes(SPARE * LENGTH)
         ));
     }
-    let lines = vec![
-        format!("{} lies in {} on {}, mounted on {}", on.path, on.filesystem, facts.device.node(), on.mount_point),
-        format!("{} of {} free bytes would be used by one file without a name", LENGTH, free),
-    ];
+    lines.push(format!(
+        "{} lies in {} on {}, mounted on {}",
+        on.path,
+        on.filesystem,
+        facts.device.node(),
+        on.mount_point
+    ));
+    lines.push(format!("{} of {} free bytes would be used by one file without a name", LENGTH, free));
     let lacks = match path::can_write_zeroes(root, &on) {
         Can::Yes => None,
         Can::No(why) | Can::Written(why) | Can::Unknown(why) => Some(why),
     };
     let number = (located.filesystem.major, located.filesystem.minor);
     let block = facts.queue.logical_block.get().unwrap_or(512);
-    let range = scratch::new_file(&located.path, number, LENGTH, block);
-    Ok(Checked { on, lines, lacks, range })
+    let range = scratch::file::new_file(&located.path, number, LENGTH, block);
+    Ok(Checked { on, lines, lacks, range, free })
+}
+
+/// What leads from a file system's device to the disk, where every byte of it is mapped plainly to that disk.
+pub(crate) fn mapped(root: &Root, filesystem: Devnum, disk: &Device) -> std::result::Result<Vec<String>, String> {
+    scratch::file::mapped(root, &LiveHold::default(), filesystem, disk).map(|map| map.through)
 }
 
 /// The acts, between the word that they begin and the word that they are over.
@@ -133,11 +135,6 @@ fn acted(
 ) -> Result<Outcome> {
     let deadline = request.deadline.map_or_else(|| deadline::of(&roots.system, facts, AREA), Nanos::from_secs);
     let devnum = facts.device.devnum;
-    intents.hold(name)?;
-    if intents.of(name)?.is_some() {
-        let why = "an earlier test was cut off; run `zerocap recover` first".to_owned();
-        return Err(Error::NotSafe { device: facts.device.node(), why });
-    }
     let random = || clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e));
     let run = RunId(random()?, random()?);
     let mut word = Intent {

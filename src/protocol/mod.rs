@@ -10,6 +10,7 @@ pub mod deadline;
 pub mod directory;
 pub mod extras;
 mod failures;
+pub(crate) mod in_file;
 pub mod limits;
 pub mod modes;
 mod naming;

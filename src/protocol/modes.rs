@@ -272,6 +272,7 @@ mod tests {
             fast_ratio: 2.0,
             max_bytes: 1 << 30,
             max_time: Nanos::from_secs(60),
+            deciding: order::DECIDING,
             not_tried: Vec::new(),
             screened: &[],
             area: 4 << 20,

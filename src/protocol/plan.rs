@@ -11,7 +11,7 @@ use crate::machine::port::pattern::RunId;
 use crate::machine::Roots;
 use crate::measure::deep;
 use crate::measure::journal::{Header, PIECE};
-use crate::measure::order::SCREENED;
+use crate::measure::order::{DECIDING, IN_FILES, SCREENED};
 use crate::measure::plan::Plan;
 use crate::measure::plan::{block as block_of, Layout, FILLED, GUARD, SEGMENT, SUSTAINED};
 use crate::measure::scratch::Proof;
@@ -79,7 +79,8 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
     let most = request.scratch_bytes.unwrap_or(MOST_SCRATCH).max(unit.saturating_mul(8));
     // The long stretch goes over all that is journalled; `--deep` may want more.
     let long = if request.deep { deep::Plan::wanted(block, unit, limit) } else { most };
-    let guard = GUARD.max(granularity);
+    // Nothing of a file is told apart after a power cut: it has no witness to keep away from.
+    let guard = if proof.file.is_some() { 0 } else { GUARD.max(granularity) };
     let at_most = if request.deep { proof.limit } else { proof.limit.min(most) };
     let layout = match Layout::of(&proof.range, (unit, guard), at_most, max_bytes, long) {
         Ok(layout) => layout,
@@ -97,6 +98,8 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
         }
         None => "nowhere".to_owned(),
     };
+    let in_file = proof.file.is_some();
+    let (deciding, screened) = if in_file { (IN_FILES, &[][..]) } else { (DECIDING, SCREENED) };
     let random = || clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e));
     let run = RunId(random()?, random()?);
     let plan = Plan {
@@ -111,9 +114,10 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
         fast_ratio: policy.fast_ratio,
         max_bytes: request.max_bytes,
         max_time: Nanos::from_secs(request.max_seconds),
+        deciding,
         not_tried: not_tried(facts, proof),
         first_trial: 0,
-        screened: SCREENED,
+        screened,
     };
     let deep = request.deep.then(|| deep::Plan::of(layout.start, layout.area, block, unit, limit));
     // The longest call decides.

@@ -5,7 +5,7 @@ use crate::measure::conclusion::{Conclusion, Unsure};
 use crate::measure::outcome::{End, MethodRun, Outcome};
 use crate::measure::stats::{self, Decision};
 use crate::policy::Policy;
-use crate::terms::{Class, FindingCode, Method};
+use crate::terms::{Class, FindingCode};
 use crate::units::{human_bytes, rate};
 use crate::verdict::fingerprint;
 use crate::verdict::measurement::{
@@ -105,7 +105,7 @@ pub fn blank(facts: &Facts, conditions: &Conditions) -> Measurement {
 /// What is kept of a run.
 pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurement {
     let mut m = blank(facts, conditions);
-    m.method = Some(Method::PunchHole);
+    m.method = Some(run.deciding);
     m.trials = u32::try_from(run.pairs.len()).unwrap_or(u32::MAX);
     m.segment_bytes = run.segment;
     m.bytes_written = run.bytes_written + conditions.put_back;
@@ -114,7 +114,7 @@ pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurem
     m.data_write_bytes_per_second = rate(run.data_written.0, run.data_written.1);
     m.overwrite_after_zero_bytes_per_second = rate(run.overwritten.0, run.overwritten.1);
     m.sustained = run.sustained.as_ref().map(|s| Sustained { bytes: s.bytes, speedup: s.speedup() });
-    let deciding = run.methods.iter().find(|r| r.method == Method::PunchHole);
+    let deciding = run.methods.iter().find(|r| r.method == run.deciding);
     m.zero_bytes_per_second = deciding.and_then(|r| rate(r.zeroed.0, r.zeroed.1));
     m.zeroes_verified = deciding.is_some_and(|r| r.verified == Some(true)) && !matches!(run.end, End::Wrong(_));
     m.speedup = run.pairs.median().filter(|r| r.is_finite()).map(|median| {
@@ -131,7 +131,7 @@ pub fn of_run(facts: &Facts, conditions: &Conditions, run: &Outcome) -> Measurem
         add_finding(&mut m.findings, FindingCode::NotSustained, &text);
         m.class = Class::Slow;
     }
-    m.methods = run.methods.iter().map(|r| method(r, m.class)).collect();
+    m.methods = run.methods.iter().map(|r| method(r, (r.method == run.deciding).then_some(m.class))).collect();
     m
 }
 
@@ -192,6 +192,15 @@ fn class(run: &Outcome, m: &mut Measurement) -> Class {
     }
 }
 
+/// Leaves of a measurement what a test in a file tells whose bytes the file system moved: rates, and no class.
+pub fn only_rates(m: &mut Measurement, why: &str) {
+    (m.class, m.hazard, m.zeroes_verified) = (Class::Unknown, None, false);
+    (m.speedup, m.sustained, m.hints) = (None, None, Hints::default());
+    m.methods.iter_mut().for_each(|method| (method.class, method.verified) = (None, None));
+    m.findings = vec![TestFinding { code: FindingCode::MovedByFilesystem, text: why.to_owned() }];
+    m.inconclusive = Some(why.to_owned());
+}
+
 /// What of a new measurement contradicts the one that was kept, where both decided: another class, or intervals that do not
 /// touch.
 pub fn contradiction(before: &Measurement, now: &Measurement) -> Option<String> {
@@ -208,8 +217,8 @@ pub fn contradiction(before: &Measurement, now: &Measurement) -> Option<String> 
         a.high.zip(b.low).is_some_and(|(high, low)| high < low)
             || a.low.zip(b.high).is_some_and(|(low, high)| low > high)
     });
-    // Ratios against another baseline say nothing of each other.
-    let comparable = before.baseline == now.baseline;
+    // Ratios against another baseline say nothing of each other, nor do those of the device and of a file on it.
+    let comparable = (&before.baseline, before.method) == (&now.baseline, now.method);
     (before.class != now.class || apart && comparable)
         .then(|| format!("it was {}, now it is {}", told(before), told(now)))
 }
@@ -239,10 +248,10 @@ fn not_sustained(run: &Outcome) -> String {
     format!("{single} over {bytes} in one stretch zeroing is {times} as writing zeroes, all that follows charged")
 }
 
-fn method(run: &MethodRun, class: Class) -> MethodResult {
+fn method(run: &MethodRun, class: Option<Class>) -> MethodResult {
     MethodResult {
         method: run.method,
-        class: (run.method == Method::PunchHole).then_some(class),
+        class,
         zero_bytes_per_second: rate(run.zeroed.0, run.zeroed.1),
         error: run.error.clone(),
         verified: run.verified,

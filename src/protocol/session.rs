@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::machine::block::served;
 use crate::machine::clock;
-use crate::machine::port::{Act, ActError, Done, Fill, Port};
+use crate::machine::port::{Act, ActError, Done, Fill};
 use crate::measure::journal::{self, Header};
 use crate::measure::outcome::{End, Outcome};
 use crate::measure::recover::{self, Report, Rules};
@@ -94,7 +94,7 @@ impl<'a, 'm> Session<'a, 'm> {
         };
         let conditions = Conditions {
             at,
-            scratch: on.proof.kind.to_owned(),
+            scratch: on.proof.place(),
             proof: on.proof.checks.clone(),
             unit: prepared.plan.unit,
             block: prepared.plan.block,
@@ -102,7 +102,7 @@ impl<'a, 'm> Session<'a, 'm> {
             ..Conditions::default()
         };
         let limits = Limits::read(machine.root, on.facts);
-        let allocation = ask_allocation(machine.port, &on, prepared);
+        let allocation = allocation::ask(machine.port, &on, prepared);
         let journal_name = recovery::journal_name(on.name);
         let others_wrote = None;
         Ok(Session { on, machine, prepared, journal_name, header, word, conditions, limits, allocation, others_wrote })
@@ -243,6 +243,7 @@ impl<'a, 'm> Session<'a, 'm> {
             facts: self.on.facts,
             run: self.header.run,
             journal,
+            in_file: self.on.proof.file.is_some(),
             others_wrote: self.others_wrote,
         };
         outcome.end = match self.journal() {
@@ -269,7 +270,7 @@ impl<'a, 'm> Session<'a, 'm> {
             let found = limits::restore(&self.limits, self.machine.root, on.facts, self.machine.port);
             self.conditions.found.extend(found);
         }
-        let now = ask_allocation(self.machine.port, &on, self.prepared);
+        let now = allocation::ask(self.machine.port, &on, self.prepared);
         self.conditions.found.extend(allocation::changed(&self.allocation, &now));
     }
 
@@ -391,10 +392,4 @@ impl<'a, 'm> Session<'a, 'm> {
     fn not_put_back(&self, what: String) -> Error {
         Error::NotPutBack { device: self.on.facts.device.node(), what, journal: self.journal_path() }
     }
-}
-
-fn ask_allocation(port: &mut dyn Port, on: &Subject<'_>, prepared: &Prepared) -> Allocation {
-    let range = &on.proof.range;
-    let span = (range.node_offset + prepared.layout.span.0, prepared.layout.span.1);
-    allocation::of(port, on.facts, range.logical_block, span)
 }

@@ -21,6 +21,7 @@ use crate::measure::plan::Plan;
 use crate::measure::scratch::{self, Asked, Proof};
 use crate::measure::stats::Sequential;
 use crate::measure::trial::{Watch, SEGMENTS};
+use crate::protocol::failures::described;
 use crate::protocol::{others_io, surroundings};
 use crate::units::Nanos;
 use rustix::io::Errno;
@@ -317,15 +318,6 @@ impl Port for Attended<'_> {
     }
 }
 
-fn described(act: &Act) -> String {
-    match act {
-        Act::Zero { method, offset, length } => format!("{method} of {length} bytes at byte {offset}"),
-        Act::Write { offset, .. } | Act::PutBack { offset, .. } => format!("write at byte {offset}"),
-        Act::Stretch(stretch) => format!("a long stretch at byte {}", stretch.offset),
-        _ => "act".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,6 +348,7 @@ mod tests {
             private: false,
             opened: opened(MIB),
             volume: None,
+            file: None,
         };
         port.threshold_at = threshold_at;
         let (interrupt, mut listener) = (Interrupt::default(), |_: &str| {});
@@ -371,6 +364,7 @@ mod tests {
             fast_ratio: 2.0,
             max_bytes: 8 * MIB,
             max_time: Nanos::from_secs(60),
+            deciding: crate::measure::order::DECIDING,
             not_tried: Vec::new(),
             first_trial: 0,
             screened: crate::measure::order::SCREENED,

@@ -60,6 +60,7 @@ pub const TABLE: &[Row] = &[
     row(Code::AllocationChanged, Notice, Rest, |c| kept::of_test(c, Code::AllocationChanged)),
     row(Code::NotStationary, Notice, Rest, |c| kept::of_test(c, Code::NotStationary)),
     row(Code::OtherIo, Notice, Rest, |c| kept::of_test(c, Code::OtherIo)),
+    row(Code::MovedByFilesystem, Notice, Rest, |c| kept::of_test(c, Code::MovedByFilesystem)),
     row(Code::ShortScratch, Notice, Rest, |c| kept::of_test(c, Code::ShortScratch)),
     row(Code::ZeroWritesElided, Notice, Rest, |c| kept::of_test(c, Code::ZeroWritesElided)),
     row(Code::TestInterrupted, Notice, Rest, kept::test_interrupted),

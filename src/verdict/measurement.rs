@@ -75,7 +75,7 @@ pub struct Measurement {
     pub seconds: f64,
     /// `incompressible` or `zeroes`.
     pub baseline: String,
-    /// `partition`, `range`, `gap`, `label`, `dir`.
+    /// `partition`, `range`, `gap`, `label`, `dir` (no test of the device), `directory /srv (ext4)`.
     pub scratch: String,
     /// The proof, a line a check.
     pub proof: Vec<String>,

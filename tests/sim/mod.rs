@@ -94,6 +94,7 @@ pub fn plan(seed: u64, unit: u64, start: u64, segment: u64) -> Plan {
         fast_ratio: 2.0,
         max_bytes: BUDGET * segment,
         max_time: Nanos::from_secs(60),
+        deciding: zerocap::measure::order::DECIDING,
         not_tried: Vec::new(),
         first_trial: 0,
         screened: SCREENED,
@@ -219,6 +220,7 @@ impl Stand {
             private: false,
             opened,
             volume: None,
+            file: None,
         };
         let [journal, intents, boot] = [(); 3].map(|()| Rc::default());
         let (others, as_disk) = (Vec::new(), Some(disk::NAME.to_owned()));

@@ -8,6 +8,8 @@
 #                             cost by length, one command after the other, as one medium has one bandwidth
 #   zero_ms= write_ms= trim_ms= read_ms=   cost per command whatever its length
 #   bimodal=PCT:MS            PCT per cent of the commands that write or zero take MS longer
+#   owe_ms_per_mib= owe_most_mib=   zeroing is put off: it costs this much later, while the disk reads or is idle, and at once
+#                             where more than so many MiB wait already (as a queue of deallocations does that is full)
 #   eio_after=BYTES           zero commands fail once so many bytes were zeroed
 #   hang_after=N              zero commands after the first N never return; reads and writes go on
 #   hang_writes=1             ... and writes neither
@@ -27,7 +29,7 @@ import nbdkit
 API_VERSION = 2
 MIB = 1 << 20
 params = {}
-state = {"zeroed": 0, "zeros": 0}
+state = {"zeroed": 0, "zeros": 0, "owed": 0.0, "since": 0.0}
 medium = threading.Lock()  # held for the length of a command's cost: bandwidth is shared
 counters = threading.Lock()
 dice = random.Random(1)  # the same sequence in every run
@@ -45,7 +47,7 @@ def ms(key):
 
 
 KNOWN = set(
-    "size zero trim bimodal eio_after hang_after hang_writes fill file log quick".split()
+    "size zero trim bimodal owe_ms_per_mib owe_most_mib eio_after hang_after hang_writes fill file log quick".split()
     + [c + s for c in ("zero", "write", "trim", "read") for s in ("_ms", "_ms_per_mib")]
 )
 
@@ -109,9 +111,22 @@ def cost(name, length):
         with counters:
             if dice.random() * 100 < float(share):
                 delay += float(extra)
-    if delay:
+    owe = number(params.get("owe_ms_per_mib", "0"))
+    if delay or owe and name == "zero":
         with medium:
+            if owe:
+                pay(owe * length / MIB if name == "zero" else 0, owe * number(params["owe_most_mib"]))
             time.sleep(delay / 1000)
+            state["since"] = time.monotonic()
+
+
+def pay(more, most):
+    """What is owed, in milliseconds, grows by zeroing and shrinks while nothing is written; beyond the most it is paid now."""
+    idle = (time.monotonic() - state["since"]) * 1000
+    state["owed"] = max(0.0, state["owed"] - idle) + more
+    if state["owed"] > most:
+        time.sleep((state["owed"] - most) / 1000)
+        state["owed"] = most
 
 
 def note(name, offset, length):

@@ -70,6 +70,8 @@ words! {
         NotStationary = "not-stationary",
         /// The device served others during the test.
         OtherIo = "other-io",
+        /// A test in a file whose bytes the file system moved.
+        MovedByFilesystem = "moved-by-filesystem",
         /// The long stretch was shorter than what a usual cache holds.
         ShortScratch = "short-scratch",
         /// Zero-filled writes are much faster than writes of data.

@@ -166,6 +166,18 @@ impl LivePort {
                 let opened = self.opened(range, offset, length);
                 untimed(opened.and_then(|fd| file_acts::extents(fd, offset, length)).map(Done::Bytes))
             }
+            FileAct::Marks => {
+                let opened = self.opened(range, range.start, range.length);
+                untimed(opened.and_then(file_acts::marks).map(Done::Bytes))
+            }
+            FileAct::Bind => untimed(match &mut self.acting {
+                Some((open, _)) if file_acts::is_part(open, range) => {
+                    *open = range.clone();
+                    Ok(Done::Ok)
+                }
+                Some(_) => Err(ActError::Refused("outside the file that was made".to_owned())),
+                None => Err(ActError::Closed),
+            }),
         }
     }
 

@@ -31,3 +31,8 @@ pub(super) fn of_disk(on: &Asked<'_>, device: &Device, place: &ScratchSpec, know
     }
     Ok(checks)
 }
+
+/// What is proved of it for a place that somebody named, in lines.
+pub fn any_place(on: &Asked<'_>, device: &Device, known: &Known) -> Result<Vec<String>> {
+    of_disk(on, device, &ScratchSpec::Node(String::new()), known).map(|checks| checks.lines)
+}

@@ -13,13 +13,13 @@ use crate::units::SECTOR;
 
 /// A part of a device that lies in one piece on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub struct Part {
     /// Its first byte on the device.
-    pub(super) at: u64,
+    pub at: u64,
     /// Its first byte on the disk.
-    pub(super) on_disk: u64,
+    pub on_disk: u64,
     /// Its length in bytes.
-    pub(super) length: u64,
+    pub length: u64,
 }
 
 /// The disk that maps are followed to, and who is asked.
@@ -122,7 +122,7 @@ impl Ground<'_> {
         let (mut parts, mut at, end) = (Vec::new(), from, from.saturating_add(length));
         for target in table.targets.iter().filter(|t| overlap_of((t.start, t.length), (from, length))) {
             if target.kind != "linear" {
-                return Err(format!("{name} is no linear map: a part of it is {}", escaped(&target.kind)));
+                return Err(no_map(name, &target.kind));
             }
             let Some((below, offset)) = leads_to(target).filter(|_| target.start <= at) else {
                 return Err(format!("the table of {name} makes no sense"));
@@ -225,6 +225,16 @@ impl Ground<'_> {
             }
         }
         Ok(())
+    }
+}
+
+fn no_map(name: &str, kind: &str) -> String {
+    match kind {
+        "crypt" => format!(
+            "{name} is encrypted (crypt): zeroes that are written through it reach the disk as ciphertext, so that a test there \
+             would show the cipher and the disk's writing, and nothing of its zeroing"
+        ),
+        kind => format!("{name} is no linear map: a part of it is {}", escaped(kind)),
     }
 }
 

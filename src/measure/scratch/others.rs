@@ -118,6 +118,9 @@ fn no_export(checks: &mut Checks, root: &Root, hold: &dyn Hold, bytes: &Bytes<'_
 /// The same as at the beginning, looked at again while the test runs: the partitions of the disk, who holds or has mounted
 /// what reaches the range, and whoever else could write there.
 pub fn look_again(on: &mut Asked<'_>, device: &Device, proof: &Proof) -> Result<()> {
+    if let Some(file) = &proof.file {
+        return super::file::look_again(on, device, file);
+    }
     let (range, private) = (&proof.range, proof.private);
     let mut checks = Checks { device: device.node(), lines: Vec::new() };
     let partitions = super::checks::partitions(&checks, on.root, device)?;

@@ -23,7 +23,7 @@ pub enum ScratchSpec {
     Gap,
     /// A logical volume that is made for the test in this volume group.
     Group(String),
-    /// The first of these that is possible: label, gap, an inactive swap partition, a volume in a group.
+    /// The first of these that is possible: label, gap, an inactive swap partition, a volume in a group, a directory.
     Auto,
 }
 

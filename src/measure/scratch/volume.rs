@@ -113,6 +113,7 @@ pub(super) fn prove(
         private: false,
         opened: on.opened,
         volume: Some(volume),
+        file: None,
     })
 }
 
@@ -291,5 +292,6 @@ pub(super) fn of_journal(mut checks: Checks, on: &Asked<'_>, volume: &Device, he
         private: false,
         opened: disk,
         volume: None,
+        file: None,
     })
 }

@@ -4,7 +4,7 @@
 use super::Run;
 use crate::machine::port::{Act, ActError, Done, Fill};
 use crate::measure::holding::Held;
-use crate::measure::order::{self, DECIDING};
+use crate::measure::order;
 use crate::measure::outcome::{End, Wrong};
 use crate::measure::range_io::{failure, read_instead};
 use crate::terms::{Hazard, Method};
@@ -80,17 +80,18 @@ impl Run<'_> {
         let (seen, what) = read_instead(self.port, self.range, at);
         let cleared =
             seen.as_ref().is_some_and(|s| s.bytes.iter().all(|b| *b == 0) || s.bytes.iter().all(|b| *b == 0xff));
+        let method = self.plan.deciding;
         match held {
             Held::Zeroed => {
-                let text = format!("{DECIDING} read zero at first, later {what} at byte {at}");
-                if let Some(deciding) = self.out.methods.iter_mut().find(|m| m.method == DECIDING) {
+                let text = format!("{method} read zero at first, later {what} at byte {at}");
+                if let Some(deciding) = self.out.methods.iter_mut().find(|m| m.method == method) {
                     (deciding.verified, deciding.error) = (None, Some(text.clone()));
                 }
-                End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method: DECIDING, text, seen })
+                End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text, seen })
             }
             Held::Pattern(_) if cleared => {
                 let text = format!("a zeroing call elsewhere changed byte {at}, which was no part of it");
-                End::Wrong(Wrong { hazard: Hazard::ZeroingError, method: DECIDING, text, seen })
+                End::Wrong(Wrong { hazard: Hazard::ZeroingError, method, text, seen })
             }
             Held::Pattern(_) | Held::WrittenZeroes => {
                 let what =
@@ -163,7 +164,7 @@ impl Run<'_> {
                 self.trial += 1;
                 let fill = Fill::Pattern { seed: self.plan.seed, trial: self.trial };
                 self.out.bytes_written += length;
-                self.end = Some(failure(self.port, self.range, DECIDING, span, fill, error));
+                self.end = Some(failure(self.port, self.range, self.plan.deciding, span, fill, error));
                 None
             }
         }

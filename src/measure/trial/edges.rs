@@ -3,7 +3,6 @@
 
 use super::acts::Content;
 use super::Run;
-use crate::measure::order::DECIDING;
 use crate::measure::trial::Watch;
 use verdict_format::samples::Edge;
 
@@ -20,7 +19,7 @@ impl Run<'_> {
             let edge =
                 Edge { offset_bytes: offset - segment, length_bytes: length, zero_nanoseconds: None, held: false };
             self.out.trace.edges.push(edge);
-            let answer = self.zero(DECIDING, offset, length)?;
+            let answer = self.zero(self.plan.deciding, offset, length)?;
             let took = self.or_end(offset, length, answer)?;
             self.out.trace.edges[tried].zero_nanoseconds = Some(took.0);
             // All around it, too, which still holds data.

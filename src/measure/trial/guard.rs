@@ -4,7 +4,6 @@
 use super::acts::Content;
 use super::Run;
 use crate::machine::port::{Act, Done};
-use crate::measure::order::DECIDING;
 use crate::measure::outcome::{End, Seen, Wrong};
 use crate::measure::plan::part;
 use crate::measure::trial::{Watch, SEGMENTS};
@@ -53,7 +52,7 @@ impl Run<'_> {
         let length = part(self.out.segment, 4, self.plan.unit).unwrap_or(self.out.segment);
         let (offset, first) = (self.offset(self.number), self.number);
         self.number += 1;
-        let answer = self.zero(DECIDING, offset, length)?;
+        let answer = self.zero(self.plan.deciding, offset, length)?;
         self.or_end(offset, length, answer)?;
         for other in 1..SEGMENTS {
             self.write(self.offset(first + other), length, Content::Data)?;

@@ -5,7 +5,6 @@
 
 use super::acts::Content;
 use super::Run;
-use crate::measure::order::DECIDING;
 use crate::measure::plan::{part, FILLED};
 use crate::measure::stats::{Rung, LEAST_CALLS};
 use crate::measure::trial::{Watch, SEGMENTS};
@@ -102,7 +101,7 @@ impl Run<'_> {
     pub(super) fn zero_ladder(&mut self, watch: &mut dyn Watch) -> Option<()> {
         self.climb(watch, |run, size| {
             let offset = run.plan.start;
-            let answer = run.zero(DECIDING, offset, size)?;
+            let answer = run.zero(run.plan.deciding, offset, size)?;
             let took = run.or_end(offset, size, answer)?;
             run.out.trace.first_zeroings.push(Call { bytes: size, nanoseconds: took.0 });
             // A device may make whoever writes next pay: each pair does so, too.
@@ -121,7 +120,7 @@ impl Run<'_> {
                     return Some(());
                 }
                 let (zeroed, written) = (self.offset(0), self.offset(1));
-                let answer = self.zero(DECIDING, zeroed, size)?;
+                let answer = self.zero(self.plan.deciding, zeroed, size)?;
                 rung.zero.push(self.or_end(zeroed, size, answer)?.0);
                 rung.write.push(self.write(written, size, Content::Zeroes)?.0);
                 self.write(zeroed, size, Content::Data)?;

@@ -3,7 +3,7 @@
 use super::acts::Content;
 use super::{Run, PAIRS_PART, WRITES_A_PAIR};
 use crate::machine::port::ActError;
-use crate::measure::order::{self, DECIDING, SCREENING_PAIRS};
+use crate::measure::order::{self, SCREENING_PAIRS};
 use crate::measure::outcome::{End, MethodRun, Open};
 use crate::measure::plan::part;
 use crate::measure::stats::{self, Decision};
@@ -66,7 +66,7 @@ impl Run<'_> {
         length: u64,
         error: ActError,
     ) -> Option<Result<Pair, ActError>> {
-        if method != DECIDING {
+        if method != self.plan.deciding {
             self.write(at, length, Content::Data)?;
         }
         Some(Err(error))
@@ -89,7 +89,7 @@ impl Run<'_> {
                 // Knuth's 64-bit linear congruential generator; its top bit is the coin.
                 coin = coin.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let to_zero = self.offset(self.number);
-                let answer = self.pair(DECIDING, coin >> 63 == 0, segment);
+                let answer = self.pair(self.plan.deciding, coin >> 63 == 0, segment);
                 let Some(pair) = answer.and_then(|a| self.or_end(to_zero, segment, a)) else { break None };
                 let (zero, write) = (pair.zero_nanoseconds, pair.write_nanoseconds);
                 let (over, data) = (pair.data_over_zeroed_nanoseconds, pair.data_over_written_nanoseconds);
@@ -114,7 +114,7 @@ impl Run<'_> {
         let ratio = self.out.pairs.median();
         // Ordinary writes of zeroes are what all is compared with.
         let zero_writes = self.out.written;
-        self.out.methods.push(MethodRun { method: DECIDING, zeroed, ratio, ratios: None, error, verified });
+        self.out.methods.push(MethodRun { method: self.plan.deciding, zeroed, ratio, ratios: None, error, verified });
         if zero_writes.0 > 0 && self.end.is_none() {
             let plain = MethodRun {
                 method: Method::Write,

@@ -4,7 +4,6 @@ use super::acts::Content;
 use super::Run;
 use crate::machine::port::stretch::{Does, Stretch};
 use crate::machine::port::{Act, ActError, Done, Fill};
-use crate::measure::order::DECIDING;
 use crate::measure::outcome::{End, Open, Wrong};
 use crate::measure::range_io::failure;
 use crate::measure::stats::sustained::{Answer, Part, Sustained};
@@ -50,8 +49,12 @@ impl Run<'_> {
         // A byte of each part costs five writes of data, one of zeroes, and a zeroing with what it may leave to be paid.
         let per_byte = |(bytes, took): (u64, crate::units::Nanos)| took.0 as f64 / bytes.max(1) as f64;
         let data = per_byte(self.out.data_written).max(per_byte(self.out.overwritten));
-        let zeroed =
-            self.out.methods.iter().find(|m| m.method == DECIDING).map_or((0, Default::default()), |m| m.zeroed);
+        let zeroed = self
+            .out
+            .methods
+            .iter()
+            .find(|m| m.method == self.plan.deciding)
+            .map_or((0, Default::default()), |m| m.zeroed);
         let cost = 5.0 * data + per_byte(self.out.written) + per_byte(zeroed);
         let time = (left as f64 / cost.max(1e-9)) as u64;
         let (most, why) = if bytes < time { (bytes, Open::Bytes) } else { (time, Open::Time) };
@@ -70,7 +73,7 @@ impl Run<'_> {
         self.check(self.plan.start, room.area)?;
         let mut parts: [Part; 5] = Default::default();
         // No other clock than the calls': what is left out is what makes the order of the parts.
-        let then = [None, Some(Does::Write(Fill::Zeroes)), None, Some(Does::Zero(DECIDING)), None];
+        let then = [None, Some(Does::Write(Fill::Zeroes)), None, Some(Does::Zero(self.plan.deciding)), None];
         for (part, then) in parts.iter_mut().zip(then) {
             for _ in 0..room.passes {
                 if watch.stop() {
