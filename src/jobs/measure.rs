@@ -19,7 +19,7 @@ use crate::machine::process;
 use crate::machine::Roots;
 use crate::measure::outcome::Outcome;
 use crate::measure::scratch::group::Planned;
-use crate::measure::scratch::{self, temporary, Asked, Proof, ScratchSpec};
+use crate::measure::scratch::{self, temporary, Asked, Known, Proof, ScratchSpec};
 use crate::policy::{Measure, Policy};
 use crate::protocol::plan::{self, Intended, Prepared};
 use crate::protocol::result::Conditions;

@@ -151,6 +151,13 @@ pub(super) fn wanted(on: &On<'_>, checked: &Checked, located: &Located) -> Resul
         }
         return Ok(Err(why.clone()));
     }
+    if located.filesystem.major == 0 {
+        // An overlay, for one: what a file of it lies on is asked of another file system.
+        return Ok(Err(format!(
+            "{} is on no block device by itself; name a directory of the file system below it",
+            checked.on.path
+        )));
+    }
     let most = LONGEST.min(checked.free / FREE);
     let length = on.request.scratch_bytes.unwrap_or(most).min(most) / MIB * MIB;
     let block = block_bytes(&located.path).map_err(|e| Error::file(&located.path, "ask for the block size of", e))?;

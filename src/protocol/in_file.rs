@@ -137,7 +137,9 @@ mod tests {
     use crate::machine::port::file_acts::UNWRITTEN;
     use crate::machine::port::Fill;
     use crate::measure::scratch::file::{new_file, Wanted};
-    use crate::terms::Method;
+    use crate::protocol::result::{self, Conditions};
+    use crate::terms::{Class, FindingCode, Method};
+    use crate::verdict::measurement::Speedup;
 
     /// A file system that has the bytes somewhere, and moves or marks them at the first zeroing, or refuses it.
     struct Files {
@@ -231,5 +233,17 @@ mod tests {
             assert_eq!(matches!(zero, Err(ActError::Os(_))), os, "{errno}");
             assert!(zero.is_err_and(|e| !e.may_accuse()), "{errno}");
         }
+    }
+
+    #[test]
+    fn of_a_file_that_was_moved_only_rates_are_left() {
+        let conditions = Conditions::without_test("2026-12-01T00:00:00Z".to_owned(), "directory", Vec::new());
+        let mut m = result::blank(&crate::facts::testing::with("sda", &[]), &conditions);
+        (m.class, m.zeroes_verified, m.zero_bytes_per_second) = (Class::Fast, true, Some(7));
+        m.speedup = Some(Speedup { median: 9.0, low: Some(8.0), high: Some(10.0), confidence: 0.999 });
+        result::only_rates(&mut m, "xfs moved it");
+        assert_eq!((m.class, m.zeroes_verified, m.speedup, m.contradiction()), (Class::Unknown, false, None, None));
+        assert_eq!((m.zero_bytes_per_second, m.inconclusive.as_deref()), (Some(7), Some("xfs moved it")));
+        assert_eq!(m.findings[0].code, FindingCode::MovedByFilesystem);
     }
 }

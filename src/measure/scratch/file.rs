@@ -158,6 +158,11 @@ pub fn prove(on: &mut Asked<'_>, device: &Device, known: &Known, wanted: Wanted,
     ));
     let extents = extents.iter().filter_map(|e| e.within(range.start, range.length)).collect();
     let thin = known.thin.is_some();
+    if thin {
+        checks
+            .lines
+            .push("what is written stays taken from its pool until the file system is trimmed (fstrim)".to_owned());
+    }
     Ok(Proof {
         limit: if thin { range.length.min(THIN_LIMIT) } else { range.length },
         range,
