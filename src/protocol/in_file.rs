@@ -202,7 +202,6 @@ mod tests {
         let (offset, length) = (4096, 65536);
         let zero = port.act(&range, &Act::Zero { method: Method::WriteZeroes, offset, length }).value;
         let verify = port.act(&range, &Act::Verify { offset, length, fill: Fill::Zeroes }).value;
-        drop(port);
         (zero, verify, moved.into_inner())
     }
 
