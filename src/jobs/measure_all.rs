@@ -59,9 +59,10 @@ pub trait Listener {
 const TURN: Duration = Duration::from_millis(200);
 /// So long nothing may be heard of a test before it has said how long its calls may take: proof and plan have deadlines of their
 /// own, all of them shorter.
-const PATIENCE: Duration = Duration::from_secs(180);
-/// What a test may take beyond its calls: it waits for udev, and syncs its journal.
-const BESIDE_CALLS: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
+/// What a test may take beyond a call: the put-back, which says nothing, on a machine that is busy. A call that is not answered
+/// ends a test by itself and long before; this is for a process that hangs outside of one.
+const BESIDE_CALLS: Duration = Duration::from_secs(600);
 
 /// Tests every device that policy allows, or with `everywhere` every device on which a place is found; so many at once.
 /// `request` holds for each of them. In the order of the list.
@@ -241,8 +242,7 @@ impl All<'_> {
                 return;
             }
             Some(Ok(Word::Deadline(deadline))) => {
-                // A call, and one of the put-back.
-                test.patience = 2 * Duration::from_nanos(deadline.0) + BESIDE_CALLS;
+                test.patience = Duration::from_nanos(deadline.0) + BESIDE_CALLS;
                 return;
             }
             Some(Ok(Word::Verdict(document))) => Ended::Tested(document),

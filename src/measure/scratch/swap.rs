@@ -27,8 +27,8 @@ pub(super) fn inactive(checks: &mut Checks, on: &Asked<'_>, known: &Known, p: &P
     let node = p.node();
     let active = checks.known(swaps::active(on.root), "what is active swap (/proc/swaps)")?;
     let number = p.devnum.map(|d| (d.major, d.minor));
-    let is_it = |file: &&String| **file == node || number.is_some() && on.hold.node_devnum(file) == number;
-    checks.require(active.iter().find(is_it).is_none(), &format!("{node} is no active swap (/proc/swaps)"), || {
+    let is_it = |file: &String| *file == node || number.is_some() && on.hold.node_devnum(file) == number;
+    checks.require(!active.iter().any(is_it), &format!("{node} is no active swap (/proc/swaps)"), || {
         format!("{node} is active swap: the kernel writes to it; `swapoff {node}` makes it a place, `swapon {node}` gives it back")
     })?;
     checks.require(known.thin.is_none(), "its blocks are not taken from a pool", || {

@@ -60,7 +60,7 @@ OUT=$(cat /tmp/out); sed 's/^/      | /' /tmp/out
 check_eq "$code" 1 "an interrupt ends all, and none has an answer"
 check_has "$(line "$a")" "interrupted; the content was put back" "the one that ran put its content back"
 check_has "$(line "$s2")" "interrupted before its turn" "the one that waited was not begun"
-check_has "$(line "$hang")" "run \`zerocap recover\` first" "what hung before is left alone"
+check_has "$(line "$hang")" "$hang failed - " "what hung before has no answer either"
 check_eq "$(for d in $a $s1 $s2 $half; do sum "$d"; done)" "$before" "everything is as before"
 
 # --- pulled out in the middle ---
