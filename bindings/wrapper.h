@@ -8,6 +8,7 @@
 #include <scsi/sg.h>
 #include <linux/fs.h>
 #include <linux/falloc.h>
+#include <linux/fiemap.h>
 #include <linux/blkpg.h>
 #include <linux/loop.h>
 #include <linux/landlock.h>

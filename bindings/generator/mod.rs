@@ -22,6 +22,8 @@ const TYPES: &[&str] = &[
     "blkpg_partition",
     "loop_info64",
     "loop_config",
+    "fsxattr",
+    "fiemap_extent",
     "landlock_ruleset_attr",
     "landlock_path_beneath_attr",
     "landlock_rule_type",

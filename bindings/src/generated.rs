@@ -1072,6 +1072,58 @@ impl Default for sg_io_hdr {
     }
 }
 #[repr(C)]
+#[derive(Default, Copy, Clone)]
+pub struct fsxattr {
+    pub fsx_xflags: __u32,
+    pub fsx_extsize: __u32,
+    pub fsx_nextents: __u32,
+    pub fsx_projid: __u32,
+    pub fsx_cowextsize: __u32,
+    pub fsx_pad: [::core::ffi::c_uchar; 8usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of fsxattr"][::core::mem::size_of::<fsxattr>() - 28usize];
+    ["Alignment of fsxattr"][::core::mem::align_of::<fsxattr>() - 4usize];
+    ["Offset of field: fsxattr::fsx_xflags"][::core::mem::offset_of!(fsxattr, fsx_xflags) - 0usize];
+    ["Offset of field: fsxattr::fsx_extsize"]
+        [::core::mem::offset_of!(fsxattr, fsx_extsize) - 4usize];
+    ["Offset of field: fsxattr::fsx_nextents"]
+        [::core::mem::offset_of!(fsxattr, fsx_nextents) - 8usize];
+    ["Offset of field: fsxattr::fsx_projid"]
+        [::core::mem::offset_of!(fsxattr, fsx_projid) - 12usize];
+    ["Offset of field: fsxattr::fsx_cowextsize"]
+        [::core::mem::offset_of!(fsxattr, fsx_cowextsize) - 16usize];
+    ["Offset of field: fsxattr::fsx_pad"][::core::mem::offset_of!(fsxattr, fsx_pad) - 20usize];
+};
+#[repr(C)]
+#[derive(Default, Copy, Clone)]
+pub struct fiemap_extent {
+    pub fe_logical: __u64,
+    pub fe_physical: __u64,
+    pub fe_length: __u64,
+    pub fe_reserved64: [__u64; 2usize],
+    pub fe_flags: __u32,
+    pub fe_reserved: [__u32; 3usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of fiemap_extent"][::core::mem::size_of::<fiemap_extent>() - 56usize];
+    ["Alignment of fiemap_extent"][::core::mem::align_of::<fiemap_extent>() - 8usize];
+    ["Offset of field: fiemap_extent::fe_logical"]
+        [::core::mem::offset_of!(fiemap_extent, fe_logical) - 0usize];
+    ["Offset of field: fiemap_extent::fe_physical"]
+        [::core::mem::offset_of!(fiemap_extent, fe_physical) - 8usize];
+    ["Offset of field: fiemap_extent::fe_length"]
+        [::core::mem::offset_of!(fiemap_extent, fe_length) - 16usize];
+    ["Offset of field: fiemap_extent::fe_reserved64"]
+        [::core::mem::offset_of!(fiemap_extent, fe_reserved64) - 24usize];
+    ["Offset of field: fiemap_extent::fe_flags"]
+        [::core::mem::offset_of!(fiemap_extent, fe_flags) - 40usize];
+    ["Offset of field: fiemap_extent::fe_reserved"]
+        [::core::mem::offset_of!(fiemap_extent, fe_reserved) - 44usize];
+};
+#[repr(C)]
 #[derive(Copy, Clone)]
 pub struct blkpg_ioctl_arg {
     pub op: ::core::ffi::c_int,

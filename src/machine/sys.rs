@@ -219,15 +219,17 @@ pub fn size_bytes(fd: impl AsFd) -> Result<u64> {
 
 /// The logical block size in bytes (BLKSSZGET).
 pub fn logical_block_bytes(fd: impl AsFd) -> Result<u64> {
-    let mut n = 0i32;
-    with_struct(fd, u64::from(b::BLKSSZGET), &mut n)?;
-    u64::try_from(n).map_err(|_| Errno::INVAL)
+    block_bytes(fd, b::BLKSSZGET)
 }
 
 /// The physical block size in bytes (BLKPBSZGET).
 pub fn physical_block_bytes(fd: impl AsFd) -> Result<u64> {
+    block_bytes(fd, b::BLKPBSZGET)
+}
+
+fn block_bytes(fd: impl AsFd, opcode: u32) -> Result<u64> {
     let mut n = 0i32;
-    with_struct(fd, u64::from(b::BLKPBSZGET), &mut n)?;
+    with_struct(fd, u64::from(opcode), &mut n)?;
     u64::try_from(n).map_err(|_| Errno::INVAL)
 }
 
@@ -282,7 +284,6 @@ pub fn loop_free(control: impl AsFd) -> Result<u32> {
 
 /// Ties a loop device to a file; it is freed at its last close (LOOP_CONFIGURE with LO_FLAGS_AUTOCLEAR, Linux 5.8).
 pub fn loop_configure(fd: impl AsFd, backing: impl AsFd, block: u32) -> Result<()> {
-    use std::os::fd::AsRawFd;
     let mut config = b::loop_config {
         fd: backing.as_fd().as_raw_fd() as u32,
         block_size: block,
@@ -308,40 +309,20 @@ pub fn dm_table_status(control: impl AsFd, buffer: &mut [u8; DM_BUFFER]) -> Resu
     with_struct(control, DM_TABLE_STATUS, buffer).map(drop)
 }
 
-/// `FS_IOC_FSGETXATTR` of <linux/fs.h>, and the structure that it declares for it.
+/// `_IOR('X', 31, struct fsxattr)` of <linux/fs.h>.
 const FS_IOC_FSGETXATTR: u64 = 0x801c_581f;
-
-#[repr(C)]
-#[derive(Default)]
-struct FsXattr {
-    xflags: u32,
-    rest: [u32; 6],
-}
-
-const _: () = assert!(std::mem::size_of::<FsXattr>() == 28);
 
 /// The flags of a file that every file system has words for (`FS_XFLAG_*`).
 pub fn xflags(fd: impl AsFd) -> Result<u32> {
-    let mut attributes = FsXattr::default();
+    let mut attributes = b::fsxattr::default();
     with_struct(fd, FS_IOC_FSGETXATTR, &mut attributes)?;
-    Ok(attributes.xflags)
+    Ok(attributes.fsx_xflags)
 }
 
-/// `FS_IOC_FIEMAP` of <linux/fiemap.h>, and the structures that it declares for it, with room for some extents.
+/// `FS_IOC_FIEMAP` of <linux/fiemap.h>, and the structure that it declares for it, with room for some extents.
 const FS_IOC_FIEMAP: u64 = 0xc020_660b;
 const FIEMAP_FLAG_SYNC: u32 = 1;
 const EXTENTS: usize = 64;
-
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct FiemapExtent {
-    logical: u64,
-    physical: u64,
-    length: u64,
-    reserved64: [u64; 2],
-    flags: u32,
-    reserved: [u32; 3],
-}
 
 #[repr(C)]
 struct Fiemap {
@@ -351,10 +332,10 @@ struct Fiemap {
     mapped: u32,
     count: u32,
     reserved: u32,
-    extents: [FiemapExtent; EXTENTS],
+    extents: [b::fiemap_extent; EXTENTS],
 }
 
-const _: () = assert!(std::mem::size_of::<FiemapExtent>() == 56 && std::mem::offset_of!(Fiemap, extents) == 32);
+const _: () = assert!(std::mem::offset_of!(Fiemap, extents) == 32);
 
 /// Where a file system has put a part of a file: offset in the file, physical offset, length and flags of each extent, at
 /// most 64.
@@ -366,12 +347,12 @@ pub fn extents(fd: impl AsFd, offset: u64, length: u64) -> Result<Vec<(u64, u64,
         mapped: 0,
         count: EXTENTS as u32,
         reserved: 0,
-        extents: [FiemapExtent::default(); EXTENTS],
+        extents: [b::fiemap_extent::default(); EXTENTS],
     };
     // The kernel writes at most `count` extents behind the header, for which `extents` is the room.
     with_struct(fd, FS_IOC_FIEMAP, &mut map)?;
     let found = map.extents.iter().take(map.mapped as usize);
-    Ok(found.map(|e| (e.logical, e.physical, e.length, e.flags)).collect())
+    Ok(found.map(|e| (e.fe_logical, e.fe_physical, e.fe_length, e.fe_flags)).collect())
 }
 
 fn number(returned: libc::c_long) -> Result<u32> {
@@ -385,29 +366,22 @@ pub fn landlock_version() -> Result<u32> {
     number(unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<c_void>(), 0_usize, flags) })
 }
 
-/// A Landlock ruleset that denies these accesses to files (`LANDLOCK_ACCESS_FS_*`) wherever no rule allows them.
-pub fn landlock_ruleset(handled_access_fs: u64) -> Result<OwnedFd> {
+/// Denies this thread, and what it starts, these accesses to files (`LANDLOCK_ACCESS_FS_*`) for ever, but for what is allowed
+/// of a file, or below a directory. Needs no_new_privs.
+pub fn landlock_restrict(handled_access_fs: u64, allowed: &[(OwnedFd, u64)]) -> Result<()> {
     // The first field is what every version has; the kernel takes the rest as 0.
     let attributes = b::landlock_ruleset_attr { handled_access_fs, ..Default::default() };
     let length = std::mem::size_of::<u64>();
     // SAFETY: the kernel reads `length` bytes, the first field, of a structure that lives until after the call.
-    let returned = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, &raw const attributes, length, 0_u32) };
-    let fd = std::os::fd::RawFd::try_from(number(returned)?).map_err(|_| Errno::BADF)?;
+    let fd = number(unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, &raw const attributes, length, 0_u32) })?;
     // SAFETY: the call gave this descriptor, which nobody else has.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// Allows these accesses to the file, or below the directory, that `path` is a descriptor of (O_PATH will do).
-pub fn landlock_allow(ruleset: impl AsFd, path: impl AsFd, allowed_access: u64) -> Result<()> {
-    let beneath = b::landlock_path_beneath_attr { allowed_access, parent_fd: path.as_fd().as_raw_fd() };
-    let (fd, kind) = (ruleset.as_fd().as_raw_fd(), b::LANDLOCK_RULE_PATH_BENEATH);
-    // SAFETY: the kernel reads the structure of this kind of rule, which lives until after the call.
-    number(unsafe { libc::syscall(libc::SYS_landlock_add_rule, fd, kind, &raw const beneath, 0_u32) }).map(drop)
-}
-
-/// Binds this thread, and what it starts, to the ruleset for ever. Needs no_new_privs.
-pub fn landlock_restrict(ruleset: impl AsFd) -> Result<()> {
-    let fd = ruleset.as_fd().as_raw_fd();
+    let ruleset = unsafe { OwnedFd::from_raw_fd(fd as i32) };
+    for (path, allowed_access) in allowed {
+        let beneath = b::landlock_path_beneath_attr { allowed_access: *allowed_access, parent_fd: path.as_raw_fd() };
+        let (fd, kind) = (ruleset.as_raw_fd(), b::LANDLOCK_RULE_PATH_BENEATH);
+        // SAFETY: the kernel reads the structure of this kind of rule, which lives until after the call.
+        number(unsafe { libc::syscall(libc::SYS_landlock_add_rule, fd, kind, &raw const beneath, 0_u32) })?;
+    }
     // SAFETY: the call takes a descriptor and flags, no pointer.
-    number(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, fd, 0_u32) }).map(drop)
+    number(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0_u32) }).map(drop)
 }

@@ -183,10 +183,6 @@ pub fn keep(tree: &mut Tree) -> Vec<String> {
 
 /// Whether a file may be in a recording. Below `queue/` are the kernel's own numbers and words.
 fn attribute(path: &str) -> bool {
-    // Which boot it was counts on the machine alone.
-    if path.starts_with("proc/sys/kernel/random/") {
-        return false;
-    }
     if !path.starts_with("sys/") {
         return true;
     }

@@ -57,12 +57,11 @@ fn confined(writable: &[&str]) -> Result<()> {
     if version >= 3 {
         handled |= b::LANDLOCK_ACCESS_FS_TRUNCATE;
     }
-    let ruleset = sys::landlock_ruleset(handled.into())?;
-    for path in writable {
-        let fd = rustix::fs::open(*path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-        sys::landlock_allow(&ruleset, &fd, b::LANDLOCK_ACCESS_FS_WRITE_FILE.into())?;
-    }
-    sys::landlock_restrict(&ruleset)
+    let write = u64::from(b::LANDLOCK_ACCESS_FS_WRITE_FILE);
+    let open =
+        |path: &&str| rustix::fs::open(*path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map(|fd| (fd, write));
+    let allowed = writable.iter().map(open).collect::<Result<Vec<_>>>()?;
+    sys::landlock_restrict(handled.into(), &allowed)
 }
 
 #[cfg(test)]
