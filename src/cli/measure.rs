@@ -6,7 +6,7 @@ use crate::cli::terminal::{complain, glyphs, print, remark};
 use crate::device::display::escape_str;
 use crate::error::{exit, Error, Result};
 use crate::jobs::measure::{self, Answer, Request};
-use crate::jobs::{measure_auto, measure_directory, measure_places, report, Roots};
+use crate::jobs::{measure_auto, measure_places, report, Roots};
 use crate::output::detail;
 use crate::units::{parse_size, SIZE_FORMS};
 use std::io::Write;
@@ -17,11 +17,11 @@ use verdict_format::answers::json;
 ///
 /// Writes to the scratch range only, and puts its content back. WHERE is a partition of DEV or a logical volume on it alone
 /// (/dev/…), `label` (the GPT partition named zerocap-scratch), `gap` (space between partitions that reads zero), `vg:VG` (a
-/// logical volume that is made there and removed), `auto` (the first of label, gap, an inactive swap partition, vg: and a directory that is
-/// possible), or OFFSET+LENGTH in bytes, or with K, M, G, T. Swap that is not active is nobody's: it is left as the test left
-/// it, its first MiB as it was. A directory of a file system on DEV: a file without a
-/// name is made there; ext4 from Linux 6.17 on gives the class, and what zeroed space in files gains is said. A directory in place
-/// of DEV is the place, on the disk below it. Without --scratch nothing is tested: the places that are possible on DEV are listed,
+/// logical volume that is made there and removed), `auto` (the first that is possible of label, gap, an inactive swap partition,
+/// vg: and a directory), or OFFSET+LENGTH in bytes, or with K, M, G, T. Swap that is not active is nobody's: it is left as the
+/// test left it, its first MiB as it was. A directory of a file system on DEV: a file without a name is made there; ext4 from
+/// Linux 6.17 on gives the class, and what zeroed space in files gains is said. A directory or a mount point in place of DEV
+/// stands for the disk below it. Without --scratch nothing is tested: the places that are possible on DEV are listed,
 /// each with its command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -30,9 +30,10 @@ Examples:
   zerocap measure /dev/sda --scratch label            the test
   zerocap measure /dev/sda --scratch gap --tune       SCSI: the best mode, too
   zerocap measure /dev/sdb --scratch 1GiB+64MiB       a range, put back
+  zerocap measure /dev/sda --scratch /var/lib         in a file there
   zerocap measure --all --scratch auto                every device with a place")]
 pub struct Measure {
-    /// The whole device, or a directory: the place, on the disk below it
+    /// The whole device, by any of its names; a directory stands for the disk below it
     #[arg(value_name = "DEV", required_unless_present = "all", conflicts_with = "all")]
     device: Option<String>,
     /// Where the test may write
@@ -115,13 +116,12 @@ impl Measure {
         // With --all there is none, and each gets its own.
         let device = self.device.clone().unwrap_or_default();
         let auto = if self.auto { Some(measure_auto::wanted(roots, &device)?) } else { None };
-        let directory = measure_directory::place(&device);
         let request = Request {
             device,
             place: match &self.scratch {
                 Some(scratch) => scratch.parse().map_err(|e| usage(format!("--scratch: {e}")))?,
-                // Without a policy or a directory only the places are listed.
-                None => auto.as_ref().map(|wanted| wanted.place.clone()).or(directory.clone()).unwrap_or_default(),
+                // Without a policy only the places are listed.
+                None => auto.as_ref().map(|wanted| wanted.place.clone()).unwrap_or_default(),
             },
             thin_ok: self.thin_ok,
             // A rule of an administrator that names the bytes as scratch has said so.
@@ -148,7 +148,7 @@ impl Measure {
             let how = (self.scratch.is_some(), self.jobs);
             return measure_all::run(roots, &request, how, (self.verbose, self.json));
         }
-        if self.scratch.is_none() && !self.auto && directory.is_none() {
+        if self.scratch.is_none() && !self.auto {
             let found = measure_places::run(roots, &request, &mut remark)?;
             print(|out| match self.json {
                 true => writeln!(out, "{}", json(&found.lines())),

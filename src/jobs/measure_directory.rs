@@ -59,19 +59,22 @@ struct Held<'a> {
     interrupt: &'a Interrupt,
 }
 
-/// The place of a test that is meant where a directory was named and a device is wanted: it, on the disk below it.
-pub fn place(typed: &str) -> Option<ScratchSpec> {
-    let named = typed.contains('/') || matches!(typed, "." | "..");
-    let is = named && path_info::locate(typed).is_ok_and(|l| l.what == What::Directory);
-    is.then(|| ScratchSpec::Node(typed.to_owned()))
-}
-
-/// The device that a test is about: the one that was named, or the disk below a directory that was.
+/// The device that a test is about: the one that was named, or the disk below a directory that was, which is told.
 pub(super) fn device(roots: &Roots, request: &Request, remark: &mut dyn FnMut(&str)) -> Result<Device> {
-    match &request.place {
-        place if Some(place) == self::place(&request.device).as_ref() => disk_below(roots, &request.device),
-        _ => target::to_test(roots, &request.device, &request.place, remark),
+    let typed = &request.device;
+    let as_path = typed.contains('/') || matches!(typed.as_str(), "." | "..");
+    if !as_path || !path_info::locate(typed).is_ok_and(|l| l.what == What::Directory) {
+        return target::to_test(roots, typed, &request.place, remark);
     }
+    let disk = disk_below(roots, typed)?;
+    let (node, shown) = (disk.node(), escape_str(typed));
+    if matches!(request.place, ScratchSpec::Range { .. }) {
+        return Err(Error::Usage(format!(
+            "{shown}: a directory; bytes of --scratch count on a device, so name it: {node}"
+        )));
+    }
+    remark(&format!("{shown}: its file system is on {node}, which answers for it"));
+    Ok(disk)
 }
 
 /// The disk below a directory; where the way to it is no plain map, the device that the file system is on.

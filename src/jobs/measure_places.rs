@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::facts::{self, Depth, Facts};
 use crate::jobs::directories::{self, in_words, mounted};
 use crate::jobs::measure::{self, Request};
-use crate::jobs::measure_directory::On;
-use crate::jobs::{measured, target, volume};
+use crate::jobs::measure_directory::{self, On};
+use crate::jobs::{measured, volume};
 use crate::machine::block::devices;
 use crate::machine::block::hold::{Hold, LiveHold, Opened};
 use crate::machine::lvm;
@@ -85,7 +85,7 @@ impl Places {
 /// Looks for them. The disk is locked meanwhile, as in a test.
 pub fn run(roots: &Roots, request: &Request, remark: &mut dyn FnMut(&str)) -> Result<Places> {
     measure::live(roots)?;
-    let device = target::disk_of(roots, &request.device, remark)?;
+    let device = measure_directory::device(roots, request, remark)?;
     let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
     let (policy, _) = policies::resolve(roots, &facts);
     let name = intents::name(facts.names.identity.as_ref(), device.devnum);
