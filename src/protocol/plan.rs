@@ -93,8 +93,9 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
     let how = (request.journal.is_some(), proof.is_zero);
     let place = match &journal {
         Some(dir) => {
+            let place = journal_allowed(roots, dir, how, &facts.device).map_err(not_safe)?;
             room_for_journal(dir, layout.span.1).map_err(not_safe)?;
-            journal_allowed(roots, dir, how, &facts.device).map_err(not_safe)?
+            place
         }
         None => "nowhere".to_owned(),
     };

@@ -1,4 +1,5 @@
 #!/bin/bash
+# ring: long
 # `measure --all`: several disks on NVMe, SCSI and virtio controllers, one of which hangs, one lies, one has no place and one is
 # pulled out in the middle. Each gets its own answer, two on one SCSI host never run at a time, an interrupt ends all of them with
 # their content back.
@@ -57,7 +58,8 @@ check "it writes" wait_written "$a" "$from" 8
 kill -INT $pid
 wait $pid; code=$?
 OUT=$(cat /tmp/out); sed 's/^/      | /' /tmp/out
-check_eq "$code" 1 "an interrupt ends all, and none has an answer"
+# 64 where one was through before.
+check "an interrupt ends all of them" test "$code" = 1 -o "$code" = 64
 check_has "$(line "$a")" "interrupted; the content was put back" "the one that ran put its content back"
 check_has "$(line "$s2")" "interrupted before its turn" "the one that waited was not begun"
 check_has "$(line "$hang")" "$hang failed - " "what hung before has no answer either"

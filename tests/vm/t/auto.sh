@@ -1,4 +1,5 @@
 #!/bin/bash
+# ring: long
 # A policy with scratch = "auto" under a real systemd: rule -> unit -> verdict without anything typed, on a disk with a gap and on one
 # whose only place is its swap partition; the state of zerocap lies on that disk, as on a machine that has one alone. All of the
 # disk but the place stays as it was. A journal that the policy names is used where the unit can write, and refused where not.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# ring: long
 # Who bears which identity is told by events, so that an answer need not ask every device. Two disks that bear one identity are
 # found whatever stands in that index: whole, missing, of disks that are gone, torn, or somebody else's.
 # vm: -n one:64M

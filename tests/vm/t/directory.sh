@@ -1,4 +1,5 @@
 #!/bin/bash
+# ring: long
 # A test in a file of a mounted file system (`--scratch DIR`, `measure DIR`): the disk's class on ext4, and through LVM; rates
 # on xfs; its place in the list and in `auto`; refused where it would say nothing. The file beside, and all of the disk that is not
 # the file system's, are as before. On a kernel before 6.17 the list says why it cannot be. The classes of devices of known truth
