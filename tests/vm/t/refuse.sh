@@ -30,7 +30,7 @@ before=$(sum "$one")
 
 refuse 32 "a missing device" "no such device" /dev/nothing --scratch 0+4MiB
 refuse 2 "bytes beside a partition" "from the beginning of the whole device, so name it: /dev/$one" "/dev/${one}p1" --scratch 1MiB+8MiB
-refuse 32 "a directory" "a directory" /tmp --scratch 0+4MiB
+refuse 32 "a directory" "on no block device" /tmp --scratch 0+4MiB
 refuse 32 "a character device" "a character device" /dev/null --scratch 0+4MiB
 refuse 32 "a plain file" "not a block device" /etc/passwd --scratch 0+4MiB
 refuse 2 "a scratch that is no place" "--scratch" "/dev/$one" --scratch here
