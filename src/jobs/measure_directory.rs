@@ -247,8 +247,10 @@ fn class(on: &On<'_>, wanted: Wanted, held: &mut Held<'_>, listener: &mut dyn Li
 /// The facts of the device that the file system is on, where that is another one than is tested.
 fn on_top(roots: &Roots, wanted: &Wanted, facts: &Facts) -> Option<Facts> {
     let root = &roots.system;
-    let name = root.link_name(&format!("sys/dev/block/{}", wanted.filesystem)).known().cloned()?;
-    let device = devices::resolve_name(root, &name).filter(|d| d.name != facts.device.name)?;
+    let device = devices::by_number(root, wanted.filesystem)?.device;
+    if device.name == facts.device.name {
+        return None;
+    }
     Some(crate::facts::gather(root, roots.port().as_mut(), &device, crate::facts::Depth::Event))
 }
 

@@ -2,6 +2,7 @@
 //! volume, then LVM; after the test, or by recovery, the volume is removed, and the intent goes last. Removed is only what is
 //! this test's by name, tag and identifier, is closed, and bears the test's witness or was never written to.
 
+use crate::device::Devnum;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::machine::block::devices;
@@ -10,7 +11,7 @@ use crate::machine::fs::lock::Lock;
 use crate::machine::lvm::{self, Own};
 use crate::machine::port::pattern::{self, RunId, UNIT};
 use crate::machine::port::Question;
-use crate::machine::{block::blkid::Signature, clock, environment, Roots};
+use crate::machine::{block::blkid::Signature, clock, Roots};
 use crate::measure::scratch::group::{groups_on, plan_volume, Planned, Reports};
 use crate::measure::scratch::{self, Asked, Known, ScratchSpec};
 use crate::protocol::Request;
@@ -106,21 +107,9 @@ pub fn make(
     (planned, run): &(Planned, RunId),
     intents: &mut Intents,
 ) -> Result<(Own, String)> {
-    let mut word = Intent {
-        run: *run,
-        phase: Phase::Preparing,
-        device: facts.device.name.clone(),
-        identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
-        boot_id: clock::boot_id(&roots.system),
-        pid: environment::own_id(),
-        left_behind: None,
-        journal: None,
-        journal_digest: None,
-        zeroed: Vec::new(),
-        on_trial: Vec::new(),
-        volume: Some(planned.own.clone()),
-        at: clock::now_utc(),
-    };
+    let identity = facts.names.identity.as_ref();
+    let mut word = Intent::begun(&roots.system, &facts.device, identity, *run);
+    word.volume = Some(planned.own.clone());
     let made = {
         // Taken before the word is written: who recovers waits for it, and so for LVM.
         let lock = Lock::take(&roots.run().join("lock"), LOCK)?;
@@ -149,9 +138,8 @@ fn appeared(roots: &Roots, own: &Own) -> Result<(String, String)> {
     let volumes = lvm::volumes()?;
     let found = volumes.iter().find(|v| is_own(v, own)).ok_or_else(|| failed("LVM does not show it"))?;
     let (major, minor) = found.devnum.ok_or_else(|| failed("LVM did not activate it"))?;
-    let name = roots.system.link_name(&format!("sys/dev/block/{major}:{minor}"));
-    let device = name.known().map(|name| devices::device(&roots.system, name));
-    let node = device.ok_or_else(|| failed("the kernel does not show it"))?.node();
+    let target = devices::by_number(&roots.system, Devnum { major, minor });
+    let node = target.ok_or_else(|| failed("the kernel does not show it"))?.device.node();
     if !LiveHold::default().wait_for_node(&node, (major, minor), NODE_WAIT) {
         return Err(failed(&format!("{node} did not appear")));
     }
@@ -222,9 +210,8 @@ fn closed(own: &Own) -> Result<Option<lvm::Volume>> {
 /// That a volume holds the witness of the test, or, where that was not written yet, nothing that anybody made there.
 fn ours(roots: &Roots, own: &Own, run: RunId, (major, minor): (u32, u32)) -> Result<()> {
     let failed = |what: &str| act(own, "remove", what.to_owned());
-    let name = roots.system.link_name(&format!("sys/dev/block/{major}:{minor}"));
-    let device = name.known().map(|name| devices::device(&roots.system, name));
-    let device = device.ok_or_else(|| failed("the kernel does not show it"))?;
+    let target = devices::by_number(&roots.system, Devnum { major, minor });
+    let device = target.ok_or_else(|| failed("the kernel does not show it"))?.device;
     if LiveHold::default().signature(&device.node(), None)? != Signature::Nothing {
         return Err(failed("it holds a signature that the test did not write: somebody uses it"));
     }

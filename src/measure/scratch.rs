@@ -97,6 +97,27 @@ pub struct Proof {
     pub file: Option<file::InFile>,
 }
 
+impl Proof {
+    /// A proof of a range that rests on these checks: nobody's partition, volume or file, and all of it may be used.
+    pub fn of(range: ScratchRange, kind: &'static str, checks: Vec<String>, opened: Opened) -> Proof {
+        Proof {
+            limit: range.length,
+            range,
+            kind,
+            checks,
+            partition: None,
+            thin: false,
+            labelled: false,
+            is_zero: false,
+            ownerless: false,
+            private: false,
+            opened,
+            volume: None,
+            file: None,
+        }
+    }
+}
+
 /// What a proof asks: the system's files, the disk that is held, and what it says.
 pub struct Asked<'a> {
     /// Files of the system.
@@ -157,26 +178,10 @@ pub fn prove(
             in_range(&mut checks, on, device, &partitions, bytes, ledger)?
         }
     };
-    let limit = most.min(range.length);
-    let opened = on.opened;
-    let (is_zero, checks) = (*place == ScratchSpec::Gap, checks.lines);
+    let (limit, is_zero) = (most.min(range.length), *place == ScratchSpec::Gap);
     let kind = if ownerless { "swap" } else { kind };
-    let volume = None;
-    Ok(Proof {
-        range,
-        kind,
-        checks,
-        partition,
-        limit,
-        thin,
-        labelled,
-        is_zero,
-        ownerless,
-        private,
-        opened,
-        volume,
-        file: None,
-    })
+    let proof = Proof::of(range, kind, checks.lines, on.opened);
+    Ok(Proof { partition, limit, thin, labelled, is_zero, ownerless, private, ..proof })
 }
 
 enum Bounds<'a> {
@@ -324,23 +329,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     let Some(node_length) = header.node_length else {
         exclusive(&mut checks, on, &device.node())?;
         let range = range(device.node(), disk.devnum, end, 0);
-        let (kind, thin) = ("journal", header.thin);
-        let (partition, labelled, private, is_zero, ownerless) = (None, false, false, false, false);
-        return Ok(Proof {
-            limit: end,
-            range,
-            kind,
-            checks: checks.lines,
-            partition,
-            thin,
-            labelled,
-            is_zero,
-            ownerless,
-            private,
-            opened: disk,
-            volume: None,
-            file: None,
-        });
+        return Ok(Proof { thin: header.thin, ..Proof::of(range, "journal", checks.lines, disk) });
     };
     let place = (header.node_offset, node_length);
     let there = partitions.iter().find(|p| (p.start, p.length) == place);
@@ -365,23 +354,6 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     }
     let devnum = p.devnum.map_or((0, 0), |d| (d.major, d.minor));
     let range = range(p.node(), devnum, p.length, p.start);
-    let (partition, thin) = (Some((p.number, temporary)), header.thin);
-    let (kind, limit, checks) = ("journal", range.length, checks.lines);
-    let (labelled, is_zero, ownerless, private) = (false, false, false, false);
-    let (opened, volume) = (disk, None);
-    Ok(Proof {
-        limit,
-        range,
-        kind,
-        checks,
-        partition,
-        thin,
-        labelled,
-        is_zero,
-        ownerless,
-        private,
-        opened,
-        volume,
-        file: None,
-    })
+    let partition = Some((p.number, temporary));
+    Ok(Proof { partition, thin: header.thin, ..Proof::of(range, "journal", checks.lines, disk) })
 }

@@ -9,7 +9,6 @@ use crate::facts::path::{self, Can, OnPath};
 use crate::facts::Facts;
 use crate::machine::block::hold::LiveHold;
 use crate::machine::clock;
-use crate::machine::environment;
 use crate::machine::fs::location::Place;
 use crate::machine::fs::path_info::{self, Located, What};
 use crate::machine::fs::root::Root;
@@ -137,22 +136,9 @@ fn acted(
     let devnum = facts.device.devnum;
     let random = || clock::fresh_seed().map_err(|e| Error::file("/dev/urandom", "read", e));
     let run = RunId(random()?, random()?);
-    let mut word = Intent {
-        run,
-        phase: Phase::Writing,
-        device: facts.device.name.clone(),
-        identity: facts.names.identity.as_ref().map(|i| i.as_str().to_owned()),
-        boot_id: clock::boot_id(&roots.system),
-        pid: environment::own_id(),
-        left_behind: None,
-        // The file is nobody's: nothing has to be put back.
-        journal: None,
-        journal_digest: None,
-        zeroed: Vec::new(),
-        on_trial: Vec::new(),
-        volume: None,
-        at: clock::now_utc(),
-    };
+    // Without a journal: the file is nobody's, and nothing has to be put back.
+    let mut word = Intent::begun(&roots.system, &facts.device, facts.names.identity.as_ref(), run);
+    word.phase = Phase::Writing;
     intents.write(name, devnum, &word)?;
     let mut port = ChildPort::new(deadline);
     let plan = Plan { seed: run.seed(), max_time: Nanos::from_secs(request.max_seconds) };

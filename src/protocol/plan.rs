@@ -79,8 +79,8 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
     let most = request.scratch_bytes.unwrap_or(MOST_SCRATCH).max(unit.saturating_mul(8));
     // The long stretch goes over all that is journalled; `--deep` may want more.
     let long = if request.deep { deep::Plan::wanted(block, unit, limit) } else { most };
-    // Nothing of a file is told apart after a power cut: it has no witness to keep away from.
-    let guard = if proof.file.is_some() { 0 } else { GUARD.max(granularity) };
+    // In a file too, which has no witness: a device that zeroes more than it is told reaches no block of another file.
+    let guard = GUARD.max(granularity);
     let at_most = if request.deep { proof.limit } else { proof.limit.min(most) };
     let layout = match Layout::of(&proof.range, (unit, guard), at_most, max_bytes, long) {
         Ok(layout) => layout,
@@ -282,5 +282,42 @@ fn journal_allowed(
             "it cannot be told on which device the journal {} lies ({why}); name a safe place with --journal DIR",
             dir.display()
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Devnum;
+    use crate::machine::simulated::disk::opened;
+    use crate::measure::scratch::file::{new_file, InFile, Wanted};
+
+    /// A device that zeroes more than it is told, up to a MiB, must not reach the blocks of another file.
+    #[test]
+    fn zeroing_in_a_file_keeps_away_from_its_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = Roots::new(Some(dir.path()), Some(dir.path())).unwrap();
+        let facts = crate::facts::testing::with("sda", &[("queue/write_zeroes_max_bytes", "8388608")]);
+        let range = new_file("/mnt", (8, 1), 64 * MIB, 512);
+        let wanted = Wanted {
+            directory: "/mnt".to_owned(),
+            filesystem: Devnum { major: 8, minor: 1 },
+            kind: "ext4".to_owned(),
+            mount_point: "/mnt".to_owned(),
+            block: 4096,
+            length: 64 * MIB,
+        };
+        let file = Some(InFile { wanted, extents: Vec::new(), tables: Vec::new() });
+        let proof = Proof { ownerless: true, file, ..Proof::of(range, "directory", Vec::new(), opened(64 * MIB)) };
+        let request = Request { max_bytes: 1024 * MIB, max_seconds: 60, ..Request::default() };
+        for granularity in [0, 4 * MIB] {
+            let mut facts = facts.clone();
+            facts.queue.discard_granularity = crate::fact::Fact::Known(granularity);
+            let Ok(Intended::Test(planned)) = of(&roots, &request, &facts, &Policy::default(), &proof) else {
+                panic!("no test is planned")
+            };
+            let (l, guard) = (planned.layout, GUARD.max(granularity));
+            assert!(l.start >= guard && l.start + l.area + guard <= 64 * MIB, "{granularity}: {l:?}");
+        }
     }
 }

@@ -5,7 +5,6 @@ use crate::device::Devnum;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::machine::block::served;
-use crate::machine::clock;
 use crate::machine::port::{Act, ActError, Done, Fill};
 use crate::measure::journal::{self, Header};
 use crate::measure::outcome::{End, Outcome};
@@ -73,27 +72,17 @@ impl<'a, 'm> Session<'a, 'm> {
         let range = &on.proof.range;
         machine.port.act(range, &Act::Open).value.map_err(|e| act_error(&range.node, "open for writing", &e))?;
         let header = plan::header(machine.root, on.facts, on.proof, prepared);
-        let at = clock::now_utc();
         // Absolute: `recover` may run from another directory.
         let found = |dir: &PathBuf| std::path::absolute(dir).map_err(|e| Error::file(dir, "find", e));
         let journal = prepared.journal.as_ref().map(found).transpose()?;
+        let identity = on.facts.names.identity.as_ref();
         let word = Intent {
-            run: header.run,
-            phase: Phase::Preparing,
-            device: on.facts.device.name.clone(),
-            identity: header.identity.clone(),
-            boot_id: header.boot_id.clone(),
-            pid: crate::machine::environment::own_id(),
-            left_behind: None,
             journal,
-            journal_digest: None,
-            zeroed: Vec::new(),
-            on_trial: Vec::new(),
             volume: on.proof.made().cloned(),
-            at: at.clone(),
+            ..Intent::begun(machine.root, &on.facts.device, identity, header.run)
         };
         let conditions = Conditions {
-            at,
+            at: word.at.clone(),
             scratch: on.proof.place(),
             proof: on.proof.checks.clone(),
             unit: prepared.plan.unit,

@@ -335,21 +335,7 @@ mod tests {
         let root = crate::machine::simulated::disk::tree(dir.path(), &opened(MIB)).unwrap();
         let mut port = SimulatedPort::new(Model::steady(8_000_000, 1_000_000), vec![7; MIB as usize], 1);
         let facts = crate::facts::testing::with(crate::machine::simulated::disk::NAME, &[]);
-        let proof = Proof {
-            range: simulated(MIB),
-            kind: "range",
-            checks: Vec::new(),
-            partition: None,
-            limit: MIB,
-            thin: true,
-            labelled: false,
-            is_zero: false,
-            ownerless: false,
-            private: false,
-            opened: opened(MIB),
-            volume: None,
-            file: None,
-        };
+        let proof = Proof { thin: true, ..Proof::of(simulated(MIB), "range", Vec::new(), opened(MIB)) };
         port.threshold_at = threshold_at;
         let (interrupt, mut listener) = (Interrupt::default(), |_: &str| {});
         let disk = Shared::new(port.clone());

@@ -5,12 +5,13 @@
 //! boot is open, so that no queue file is read. A running test holds its name there (flock), so that *running*
 //! and *cut off* are two things.
 
-use crate::device::{Devnum, Identity};
+use crate::device::{Device, Devnum, Identity};
 use crate::error::{Error, Result};
 use crate::machine::fs::durable::Durable;
+use crate::machine::fs::root::Root;
 use crate::machine::lvm::Own;
 use crate::machine::port::pattern::RunId;
-use crate::machine::Roots;
+use crate::machine::{clock, environment, Roots};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -61,6 +62,27 @@ pub struct Intent {
     pub volume: Option<Own>,
     /// When.
     pub at: String,
+}
+
+impl Intent {
+    /// The word of a test that begins now, in this process: nothing was written, and nothing has to be put back.
+    pub fn begun(root: &Root, device: &Device, identity: Option<&Identity>, run: RunId) -> Intent {
+        Intent {
+            run,
+            phase: Phase::Preparing,
+            device: device.name.clone(),
+            identity: identity.map(|i| i.as_str().to_owned()),
+            boot_id: clock::boot_id(root),
+            pid: environment::own_id(),
+            left_behind: None,
+            journal: None,
+            journal_digest: None,
+            zeroed: Vec::new(),
+            on_trial: Vec::new(),
+            volume: None,
+            at: clock::now_utc(),
+        }
+    }
 }
 
 /// The intents of a machine.

@@ -207,21 +207,7 @@ impl Stand {
         };
         let before = content(size, seed);
         let disk = Shared::new(SimulatedPort::new(model, before.clone(), seed));
-        let proof = Proof {
-            limit: range.length,
-            range,
-            kind: "range",
-            checks: Vec::new(),
-            partition: None,
-            thin,
-            labelled: false,
-            is_zero: false,
-            ownerless: false,
-            private: false,
-            opened,
-            volume: None,
-            file: None,
-        };
+        let proof = Proof { thin, ..Proof::of(range, "range", Vec::new(), opened) };
         let [journal, intents, boot] = [(); 3].map(|()| Rc::default());
         let (others, as_disk) = (Vec::new(), Some(disk::NAME.to_owned()));
         let (claimed, meanwhile, lost_at) = (Vec::new(), Vec::new(), None);

@@ -151,6 +151,11 @@ pub fn resolve(root: &Root, typed: &str) -> Result<Target> {
     target(root, &name).ok_or_else(|| none(&format!("{name} is not in sysfs")))
 }
 
+/// A whole device or a partition by its number.
+pub fn by_number(root: &Root, devnum: Devnum) -> Option<Target> {
+    target(root, root.link_name(&format!("sys/dev/block/{devnum}")).known()?)
+}
+
 /// The whole device of a kernel's name, which may be that of a partition.
 pub fn resolve_name(root: &Root, name: &str) -> Option<Device> {
     target(root, name).map(|t| t.device)

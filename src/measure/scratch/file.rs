@@ -66,8 +66,7 @@ impl Map {
 
 /// Maps the device of a file system to a disk: a partition of it, a device-mapper device whose tables are linear, or itself.
 pub fn mapped(root: &Root, hold: &dyn Hold, filesystem: Devnum, disk: &Device) -> std::result::Result<Map, String> {
-    let name = root.link_name(&format!("sys/dev/block/{filesystem}"));
-    let target = name.known().and_then(|name| devices::target(root, name));
+    let target = devices::by_number(root, filesystem);
     let Target { device, partition } = target.ok_or("the device of the file system is not known")?;
     let one = |on_disk, length| vec![Part { at: 0, on_disk, length }];
     if device.name == disk.name {
@@ -163,21 +162,10 @@ pub fn prove(on: &mut Asked<'_>, device: &Device, known: &Known, wanted: Wanted,
             .lines
             .push("what is written stays taken from its pool until the file system is trimmed (fstrim)".to_owned());
     }
-    Ok(Proof {
-        limit: if thin { range.length.min(THIN_LIMIT) } else { range.length },
-        range,
-        kind: "directory",
-        checks: checks.lines,
-        partition: None,
-        thin,
-        labelled: false,
-        is_zero: false,
-        private: known.private,
-        ownerless: true,
-        opened: on.opened,
-        volume: None,
-        file: Some(InFile { wanted, extents, tables: map.tables }),
-    })
+    let limit = if thin { range.length.min(THIN_LIMIT) } else { range.length };
+    let file = Some(InFile { wanted, extents, tables: map.tables });
+    let proof = Proof::of(range, "directory", checks.lines, on.opened);
+    Ok(Proof { limit, thin, private: known.private, ownerless: true, file, ..proof })
 }
 
 fn made(port: &mut dyn Port, whole: &ScratchRange) -> Result<()> {

@@ -35,8 +35,7 @@ pub type Tables = Vec<(Devnum, Table)>;
 
 /// A whole device by its number.
 pub(super) fn by_number(root: &Root, devnum: Devnum) -> Option<Device> {
-    let name = root.link_name(&format!("sys/dev/block/{devnum}")).known()?.clone();
-    devices::target(root, &name).filter(|t| t.partition.is_none()).map(|t| t.device)
+    devices::by_number(root, devnum).filter(|t| t.partition.is_none()).map(|t| t.device)
 }
 
 /// Where a linear target leads: "8:3 2048".

@@ -100,21 +100,8 @@ pub(super) fn prove(
     nobody(&mut checks, on, device, &partitions, (&volume, &range))?;
     unsigned(&mut checks, on, (&range.node, &shown), "logical volume")?;
     exclusive(&mut checks, on, &range.node)?;
-    Ok(Proof {
-        limit: most.min(range.length),
-        range,
-        kind: "lv",
-        checks: checks.lines,
-        partition: None,
-        thin: known.thin.is_some(),
-        labelled: false,
-        is_zero: false,
-        ownerless: false,
-        private: false,
-        opened: on.opened,
-        volume: Some(volume),
-        file: None,
-    })
+    let (limit, thin) = (most.min(range.length), known.thin.is_some());
+    Ok(Proof { limit, thin, volume: Some(volume), ..Proof::of(range, "lv", checks.lines, on.opened) })
 }
 
 /// Who tells of suspensions of the volume, and of the device-mapper devices that it may lead through.
@@ -279,19 +266,5 @@ pub(super) fn of_journal(mut checks: Checks, on: &Asked<'_>, volume: &Device, he
         physical_block: header.physical_block,
         node_offset: header.node_offset,
     };
-    Ok(Proof {
-        limit: range.length,
-        range,
-        kind: "journal",
-        checks: checks.lines,
-        partition: None,
-        thin: header.thin,
-        labelled: false,
-        is_zero: false,
-        ownerless: false,
-        private: false,
-        opened: disk,
-        volume: None,
-        file: None,
-    })
+    Ok(Proof { thin: header.thin, ..Proof::of(range, "journal", checks.lines, disk) })
 }
