@@ -1,6 +1,6 @@
 #!/bin/bash
 # ring: long
-# A test in a file of a mounted file system (`--scratch DIR`, `measure DIR`): the disk's class on ext4, and through LVM; rates
+# A test in a file of a mounted file system (`--scratch DIR`): the disk's class on ext4, and through LVM; rates
 # on xfs; its place in the list and in `auto`; refused where it would say nothing. The file beside, and all of the disk that is not
 # the file system's, are as before. On a kernel before 6.17 the list says why it cannot be. The classes of devices of known truth
 # are directory-truth's.
@@ -14,7 +14,7 @@ prepare "$fast"
 if [ ! -e "/sys/block/$fast/queue/write_zeroes_unmap_max_bytes" ]; then
     check_exit 2 "the list of a kernel before 6.17" zerocap measure "/dev/$fast" --journal /host/journal
     check_has "$OUT" "no class: ext4 has FALLOC_FL_WRITE_ZEROES since Linux 6.17; this is " "says why no class comes of files"
-    check_exit 0 "what files gain is measured all the same" zerocap measure "/mnt/$fast" --max-seconds 5 --json
+    check_exit 0 "what files gain is measured all the same" zerocap measure "/dev/$fast" --scratch "/mnt/$fast" --max-seconds 5 --json
     check_eq "$(json 'd["class"], d["measured"]' <<<"$OUT")" "('unknown', None)" "without a class"
     check_has "$ERR" "no class comes of files there" "which is said"
     exit 0
@@ -37,8 +37,12 @@ check_exit 2 "the list" zerocap measure "/dev/$fast" --journal /host/journal
 sed 's/^/      | /' <<<"$OUT"
 check_has "$OUT" "zerocap measure /dev/$fast --scratch /mnt/$fast" "has the directory"
 check_has "$OUT" "and no journal" "with what it costs"
-check_exit 0 "the plan" zerocap measure "/mnt/$fast/a" --dry-run
-check_has "$OUT" "would journal and put back nothing" "of a directory alone is that of the disk below: $(head -n 1 <<<"$OUT")"
+check_exit 2 "a directory in place of the device: nothing is tested" zerocap measure "/mnt/$fast/a" --journal /host/journal
+check_has "$ERR" "its file system is on /dev/$fast, which answers for it" "it stands for the disk below"
+check_has "$OUT" "zerocap measure /dev/$fast --scratch /mnt/$fast" "whose places are listed"
+check_exit 2 "bytes beside a directory" zerocap measure "/mnt/$fast/a" --scratch 1MiB+8MiB
+check_exit 0 "the plan" zerocap measure "/mnt/$fast/a" --scratch "/mnt/$fast/a" --dry-run
+check_has "$OUT" "would journal and put back nothing" "says that nothing is put back: $(head -n 1 <<<"$OUT")"
 sfdisk -q --delete "/dev/$fast" 2 2>/dev/null || partx -d --nr 2 "/dev/$fast"; settle
 check_exit 0 "auto" zerocap measure "/dev/$fast" --scratch auto --dry-run
 note "$(tail -n 3 <<<"$OUT") $ERR"
@@ -61,7 +65,7 @@ settle
 mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/vg0/a
 mkdir -p /mnt/a /mnt/b; mount /dev/vg0/a /mnt/a
 before=$(sha256sum </dev/vg0/b)
-check_exit 0 "through LVM" zerocap measure /mnt/a $B --json
+check_exit 0 "through LVM" zerocap measure /mnt/a --scratch /mnt/a $B --json
 check_eq "$(json 'd["device"]["name"], d["measured"]["scratch"]' <<<"$OUT")" "('$lvm', 'directory /mnt/a (ext4)')" "the answer is the disk's"
 timed check_eq "$(json 'd["class"]' <<<"$OUT")" fast "and its class"
 check_eq "$(sha256sum </dev/vg0/b)" "$before" "the other volume is as before"
@@ -76,7 +80,7 @@ xfs=$(disk xfs)
 mkfs.xfs -q "/dev/$xfs"; mkdir -p /mnt/x; mount "/dev/$xfs" /mnt/x; settle
 dd if=/dev/urandom of=/mnt/x/file bs=1M count=4 status=none; sync
 file=$(sha256sum </mnt/x/file)
-check_exit 0 "xfs" zerocap measure /mnt/x $B --json
+check_exit 0 "xfs" zerocap measure /mnt/x --scratch /mnt/x $B --json
 note "$(json 'd["class"], d["zero_bytes_per_second"], d["write_bytes_per_second"], [f["text"] for f in d["findings"]]' <<<"$OUT")"
 check_eq "$(json 'd["class"], d["speedup"], d["zeroes_verified"]' <<<"$OUT")" "('unknown', None, False)" "gives no class"
 check_eq "$(json 'd["overwrite"]["gain"] > 0, "moved-by-filesystem" in [f["code"] for f in d["findings"]]' <<<"$OUT")" "(True, True)" "says why, and what zeroing gains"
