@@ -143,7 +143,9 @@ impl Measure {
         };
         if self.all {
             if self.scratch.as_deref().is_some_and(|place| place != "auto") {
-                return Err(usage("--all: of many devices only --scratch auto can be said".to_owned()));
+                return Err(usage(
+                    "--all tests many devices: no place but `--scratch auto` can be given with it".to_owned(),
+                ));
             }
             let how = (self.scratch.is_some(), self.jobs);
             return measure_all::run(roots, &request, how, (self.verbose, self.json));
@@ -164,7 +166,7 @@ impl Measure {
         line.end();
         let answer = match answer {
             // The reason stands in the error; what is possible instead, in the list.
-            Err(e @ Error::NotSafe { .. }) if !self.auto => {
+            Err(e @ (Error::NotSafe { .. } | Error::NoPlace { .. })) if !self.auto => {
                 complain(&e);
                 remark(&format!("`zerocap measure {}` lists where a test is possible", escape_str(&request.device)));
                 return Ok(e.exit_code());

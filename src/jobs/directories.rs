@@ -27,7 +27,7 @@ pub(super) fn auto(on: &On<'_>, mut why: String, intents: &mut Intents, listener
             Err(e) => why = format!("{why}; {}: {}", escape_str(&mount.point), in_words(e)),
         }
     }
-    let Some((_, located)) = best else { return Err(Error::NotSafe { device: on.facts.device.node(), why }) };
+    let Some((_, located)) = best else { return Err(Error::NoPlace { device: on.facts.device.node(), why }) };
     listener.remark(&format!(
         "{}: {why}; the test is made in files of {}",
         on.facts.device.node(),

@@ -56,8 +56,8 @@ pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Res
     hold.unlock();
     intents.release(&name);
     match tested {
-        // Files come last in the order, and need no place of their own.
-        Err(Error::NotSafe { why, .. }) if request.place == ScratchSpec::Auto => {
+        // Files come last in the order: where no other place is, or none that could be used (its journal has no room).
+        Err(Error::NoPlace { why, .. } | Error::NotSafe { why, .. }) if request.place == ScratchSpec::Auto => {
             let on = On { roots, request, facts: &facts, policy: &policy, name: &name };
             directories::auto(&on, why, &mut intents, listener)
         }

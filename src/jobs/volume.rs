@@ -38,9 +38,9 @@ pub fn wanted(on: &mut Asked<'_>, request: &Request, facts: &Facts, known: &Know
     match &request.place {
         ScratchSpec::Group(group) => planned(on, request, facts, known, (group, &reports()?)).map(Some),
         ScratchSpec::Auto => match scratch::prove(on, &facts.device, &request.place, known, None) {
-            Err(Error::NotSafe { device, why }) => first_group(on, request, facts, known)
+            Err(Error::NoPlace { device, why }) => first_group(on, request, facts, known)
                 .map(Some)
-                .map_err(|more| Error::NotSafe { device, why: format!("{why}; {more}") }),
+                .map_err(|more| Error::NoPlace { device, why: format!("{why}; {more}") }),
             other => other.map(|_| None),
         },
         _ => Ok(None),
