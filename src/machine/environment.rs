@@ -12,6 +12,17 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
+/// Major and minor number of a kernel release: `6.17.0-rc3+` is 6.17.
+pub fn kernel_version(release: &str) -> Option<(u32, u32)> {
+    let mut parts = release.split(|c: char| !c.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+/// The same of the running kernel.
+pub fn running_kernel() -> Option<(u32, u32)> {
+    kernel_version(&std::fs::read_to_string("/proc/sys/kernel/osrelease").ok()?)
+}
+
 /// A variable of the environment; `None` where it is not set or not UTF-8.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
@@ -48,4 +59,18 @@ fn columns_of(stream: impl std::os::fd::AsFd + std::io::IsTerminal) -> Option<us
         Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
         _ => 80,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases() {
+        assert_eq!(kernel_version("6.17.0-rc3+"), Some((6, 17)));
+        assert_eq!(kernel_version("5.14.0-427.el9.x86_64"), Some((5, 14)));
+        for no_release in ["7", "linux-6.1", ""] {
+            assert_eq!(kernel_version(no_release), None, "{no_release}");
+        }
+    }
 }

@@ -70,12 +70,17 @@ pub(super) fn nobody(
             writers.join(", ")
         )
     })?;
-    for other in openers.iter().filter(|o| o.how != How::Writes) {
-        let how = match other.how {
-            How::HidesFiles => "has an io_uring whose registered files are not shown",
-            How::SendsCommands => "can send it commands",
-            How::Reads | How::Writes => "has it open for reading",
-        };
+    let hidden: Vec<String> = openers.iter().filter(|o| o.how == How::HidesFiles).map(named).collect();
+    checks.require(hidden.is_empty(), "every other process shows what it has open", || {
+        format!(
+            "{} has an io_uring that does not show which files it keeps open, perhaps {} for writing; end it first, or try \
+             again when it is idle",
+            hidden.join(", "),
+            device.node()
+        )
+    })?;
+    for other in &openers {
+        let how = if other.how == How::SendsCommands { "can send it commands" } else { "has it open for reading" };
         checks.lines.push(format!("{} {how}", named(other)));
     }
     Ok(())
@@ -206,6 +211,8 @@ mod tests {
         assert!(lines.contains(&"qemu (pid 8) can send it commands".to_owned()), "{lines:?}");
         stand.hold.openers = Some(vec![opener(9, How::Writes)]);
         assert!(stand.ask().is_err_and(|why| why.contains("qemu (pid 9) has /dev/vdz")));
+        stand.hold.openers = Some(vec![opener(6, How::HidesFiles)]);
+        assert!(stand.ask().is_err_and(|why| why.contains("qemu (pid 6) has an io_uring that does not show")));
         stand.hold.openers = None;
         assert!(stand.ask().is_err());
     }

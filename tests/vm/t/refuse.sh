@@ -99,21 +99,56 @@ writer=$!
 wait_for 30 grep -q open /tmp/jailed
 refuse 1 "a process that has a node elsewhere open for writing" "python3 (pid $writer) has /dev/$one" "/dev/$one" --scratch label
 kill "$writer"; wait "$writer" 2>/dev/null
-# A file that is registered with an io_uring stays open when its descriptor is closed (io_uring_setup 425, io_uring_register
-# 427, IORING_REGISTER_FILES 2, on x86-64 and most others).
-python3 -c 'import ctypes, os, sys, time
+# What keeps a file open when its descriptor is closed: a mapping, and an io_uring with which it is registered (io_uring_setup
+# 425, io_uring_register 427, IORING_REGISTER_FILES 2, IORING_REGISTER_RING_FDS 20, on x86-64 and most others). Such a ring may
+# be registered with itself, and its own descriptor closed.
+cat >/tmp/keep.py <<'END'
+import ctypes, mmap, os, sys, time
+how, node = sys.argv[1:]
 libc = ctypes.CDLL(None, use_errno=True)
-ring = libc.syscall(425, 4, ctypes.create_string_buffer(120))
-fd = os.open(sys.argv[1], os.O_RDWR)
-taken = libc.syscall(427, ring, 2, (ctypes.c_int * 1)(fd), 1)
+fd = os.open(node, os.O_RDWR)
+if how == "mapped":
+    libc.mmap.restype = ctypes.c_void_p
+    good = libc.mmap(None, ctypes.c_size_t(4096), 3, mmap.MAP_SHARED, fd, ctypes.c_long(0)) != ctypes.c_void_p(-1).value
+else:
+    ring = libc.syscall(425, 4, ctypes.create_string_buffer(120))
+    file = -1 if how == "empty" else fd
+    good = ring >= 0 and libc.syscall(427, ring, 2, (ctypes.c_int * 1)(file), 1) == 0
+    if how == "self":
+        kept = mmap.mmap(ring, 4096, mmap.MAP_SHARED)
+        update = (ctypes.c_uint64 * 2)(0xffffffff, ring)
+        good = good and libc.syscall(427, ring, 20, update, 1) == 1
+        os.close(ring)
+        # Python keeps a copy of the descriptor of what it maps.
+        for other in os.listdir("/proc/self/fd"):
+            try:
+                if "io_uring" in os.readlink("/proc/self/fd/" + other): os.close(int(other))
+            except OSError: pass
 os.close(fd)
-print("open" if ring >= 0 and taken == 0 else f"no ring: {ctypes.get_errno()}", flush=True)
-time.sleep(600)' "/dev/$one" >/tmp/ring &
-writer=$!
-wait_for 30 grep -q . /tmp/ring
-check_eq "$(cat /tmp/ring)" open "a file is registered with an io_uring"
-refuse 1 "a process that has the disk registered with an io_uring" "python3 (pid $writer) has /dev/$one" "/dev/$one" --scratch label
-kill "$writer"; wait "$writer" 2>/dev/null
+print("kept" if good else f"not kept: {ctypes.get_errno()}", flush=True)
+time.sleep(600)
+END
+# keeps HOW NODE : a process that does so, whose number is in $writer
+keeps() {
+    rm -f /tmp/kept
+    python3 /tmp/keep.py "$1" "$2" >/tmp/kept &
+    writer=$!
+    wait_for 30 grep -q . /tmp/kept
+    check_eq "$(cat /tmp/kept)" kept "a process keeps $2 open ($1)"
+}
+ended() { kill "$writer"; wait "$writer" 2>/dev/null; }
+for kept in "ring /dev/$one" "ring /jail/disk" "mapped /dev/$one" "mapped /jail/disk"; do
+    # shellcheck disable=SC2086 # two words
+    keeps $kept
+    refuse 1 "$kept" "python3 (pid $writer) has /dev/$one" "/dev/$one" --scratch label
+    ended
+done
+keeps self "/dev/$one"
+refuse 1 "a ring that is registered with itself and has no descriptor" "python3 (pid $writer) has an io_uring that does not show" "/dev/$one" --scratch label
+ended
+keeps empty /dev/null
+check_exit 0 "a ring with an empty place for a file is no matter" zerocap measure "/dev/$one" --scratch label $J --dry-run
+ended
 python3 -c 'import os, sys, time; os.open(sys.argv[1], os.O_RDONLY); print("open", flush=True); time.sleep(600)' "/dev/$one" >/tmp/reading &
 reader=$!
 wait_for 10 test -s /tmp/reading
