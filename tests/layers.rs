@@ -43,12 +43,7 @@ const STILL_WRONG: &[(&str, &str, &str)] = &[
     // The allow-list of a recording replaces what it takes from these.
     ("may use", "redact uses verdict", "2026-11-30"),
     ("may use", "redact uses policy", "2026-11-30"),
-    // The order of a test is being made one behind its seam.
-    // A guarded root reads through a child, which reads below a root.
-    ("circle of files", "machine", "2026-11-30"),
-    ("circle of files", "machine::port", "2026-11-30"),
     ("circle of files", "measure::scratch", "2026-11-30"),
-    ("circle of files", "protocol", "2026-11-30"),
 ];
 
 fn sources() -> &'static [Source] {

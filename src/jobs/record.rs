@@ -57,8 +57,8 @@ pub fn run(roots: &Roots, typed: &str, dir: &Path, with_serials: bool) -> Result
     let device = target::named(roots, typed)?;
     must_be_empty(dir)?;
     let source = Root::open(roots.system.path())?;
-    let noting = Root::open(roots.system.path())?.guarded(When::Always, &roots.run()).noting();
-    let tee = Roots { system: noting, state: roots.state.clone() };
+    let mut tee = Roots::new(Some(roots.system.path()), Some(&roots.state))?.guarded(When::Always);
+    tee.system = tee.system.noting();
     let mut port = NotingPort::new(tee.port());
     let mut tree = Tree::default();
     let mut lost = BTreeSet::new();

@@ -78,8 +78,7 @@ fn on_loop() -> Result<Vec<Step>> {
 fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
     let before = content();
     let device = loop_device::attach(&dir.join("disk"), &before)?;
-    let mut roots = Roots::new(None, Some(&dir.join("state")))?;
-    roots.system = roots.system.guarded(When::Always, &dir.join("state/run/zerocap"));
+    let roots = Roots::new(None, Some(&dir.join("state")))?.guarded(When::Always);
     let mut steps = vec![(format!("a throw-away loop device is attached: {}", device.node), true)];
     let request = Request {
         device: device.node.clone(),
@@ -124,7 +123,7 @@ fn on_simulated_in(dir: &Path) -> Result<Vec<Step>> {
     let before = content();
     let disk = Shared::new(SimulatedPort::new(model, before.clone(), 1));
     let opened = disk::opened(SIZE);
-    let roots = Roots { system: disk::tree(dir, &opened)?, state: dir.join("state") };
+    let roots = Roots::of(disk::tree(dir, &opened)?, dir.join("state"));
     let mut port = disk.clone();
     let device = target::named(&roots, disk::NAME)?;
     let facts = facts::gather(&roots.system, &mut port, &device, Depth::Claims);

@@ -79,9 +79,9 @@ pub fn main(arguments: &[String]) -> std::result::Result<String, String> {
         }
     }
     let node = node.ok_or(USAGE)?;
-    let roots = Roots::new(root.map(Path::new), state.map(Path::new)).map_err(|e| e.to_string())?;
-    let run_dir = roots.run();
-    let roots = Roots { system: roots.system.fleeting().guarded(When::Busy, &run_dir), state: roots.state };
+    let mut roots = Roots::new(root.map(Path::new), state.map(Path::new)).map_err(|e| e.to_string())?;
+    roots.system = roots.system.fleeting();
+    let roots = roots.guarded(When::Busy);
     let lines = if only_tell { tell(&roots, node) } else { run(&roots, node, &Event::from_environment()) };
     // The process ends here, and its end closes what is open.
     std::mem::forget(roots);

@@ -19,8 +19,9 @@ pub mod udev;
 
 use crate::error::Result;
 use crate::machine::fs::durable::LiveDurable;
-use crate::machine::fs::guard::When;
+use crate::machine::fs::guard::{Guard, When};
 use crate::machine::port::child::ChildPort;
+use crate::machine::port::process::Kept;
 use crate::machine::port::recorded::RecordedPort;
 use crate::machine::port::Port;
 use crate::machine::stuck::Stuck;
@@ -39,19 +40,33 @@ pub struct Roots {
     pub system: fs::root::Root,
     /// Below which `etc/zerocap`, `var/lib/zerocap` and `run/zerocap` lie.
     pub state: PathBuf,
+    /// The child that reads files which may not come, for questions too.
+    child: Kept,
 }
 
 impl Roots {
     /// `--root` sets both, `--state` the second.
     pub fn new(root: Option<&Path>, state: Option<&Path>) -> Result<Roots> {
         let system = root.unwrap_or(Path::new("/"));
-        Ok(Roots { system: fs::root::Root::open(system)?, state: state.unwrap_or(system).to_owned() })
+        Ok(Roots::of(fs::root::Root::open(system)?, state.unwrap_or(system).to_owned()))
+    }
+
+    /// Of a root that is open already.
+    pub fn of(system: fs::root::Root, state: PathBuf) -> Roots {
+        Roots { system, state, child: Kept::default() }
+    }
+
+    /// The same with the queue files of the running system read in a child with a deadline.
+    pub fn guarded(self, when: When) -> Roots {
+        let guard = Guard::new(when, Stuck::below(&self.run()));
+        let child = guard.process();
+        Roots { system: self.system.guarded(Box::new(guard)), state: self.state, child }
     }
 
     /// The port for questions: a child process for the running system, the recorded replies otherwise.
     pub fn port(&self) -> Box<dyn Port + '_> {
         if self.is_live() {
-            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), ASK_DEADLINE, self.system.child()))
+            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), ASK_DEADLINE, Kept::clone(&self.child)))
         } else {
             Box::new(RecordedPort::new(&self.system))
         }
@@ -60,7 +75,7 @@ impl Roots {
     /// The same at an event, which must not wait for as long as the kernel would.
     pub fn port_at_event(&self) -> Box<dyn Port + '_> {
         if self.is_live() {
-            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), EVENT_DEADLINE, self.system.child()))
+            Box::new(ChildPort::for_questions(Stuck::below(&self.run()), EVENT_DEADLINE, Kept::clone(&self.child)))
         } else {
             Box::new(RecordedPort::new(&self.system))
         }
@@ -104,6 +119,5 @@ impl Roots {
 
 /// The roots with the queue files of the running system read in a child with a deadline.
 pub fn guarded(roots: Roots) -> Roots {
-    let run = roots.run();
-    Roots { system: roots.system.guarded(When::Always, &run), state: roots.state }
+    roots.guarded(When::Always)
 }

@@ -14,7 +14,7 @@ pub use model::{Costs, Deferral, Model, Noise, Pricing, Random, Writing, Zeroing
 pub use power::Cut;
 
 use crate::device::Device;
-use crate::machine::port::live::fill_buffer;
+use crate::machine::port::fill_buffer;
 use crate::machine::port::pattern::UNIT;
 use crate::machine::port::stretch::{Does, Stretch};
 use crate::machine::port::{

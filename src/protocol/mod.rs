@@ -12,6 +12,7 @@ pub mod extras;
 mod failures;
 pub(crate) mod in_file;
 pub mod limits;
+mod mode_candidates;
 pub mod modes;
 mod naming;
 pub(crate) mod others_io;

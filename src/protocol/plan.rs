@@ -17,7 +17,7 @@ use crate::measure::plan::{block as block_of, Layout, FILLED, GUARD, SEGMENT, SU
 use crate::measure::scratch::Proof;
 use crate::measure::trial::SEGMENTS;
 use crate::policy::Policy;
-use crate::protocol::modes;
+use crate::protocol::mode_candidates::candidates;
 use crate::protocol::{deadline, Request};
 use crate::terms::{Method, ZeroingMode};
 use crate::units::{human_bytes, Nanos, MIB};
@@ -63,7 +63,7 @@ pub(crate) enum Intended {
 /// Settles it, or says why nothing is tested.
 pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Policy, proof: &Proof) -> Result<Intended> {
     let not_safe = |why: String| Error::NotSafe { device: facts.device.node(), why };
-    let modes = if request.tune { modes::candidates(facts) } else { Vec::new() };
+    let modes = if request.tune { candidates(facts) } else { Vec::new() };
     if request.tune && modes.is_empty() {
         return Err(Error::Usage(format!(
             "{} claims no zeroing_mode that could be tried (only SCSI disks with a zeroing offload have any); leave out --tune",

@@ -3,30 +3,20 @@
 //!
 //! O_EXCL keeps out only those who claim a device; a database or an emulator that opens it plainly is seen here alone.
 
+mod held;
 mod mappings;
 mod ring;
 
+pub use held::{How, Nodes};
+
 use crate::error::{Error, Result};
-use rustix::fs::{AtFlags, FileType, StatxFlags};
+use held::{block_node, gone};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{mpsc, Arc};
 use std::time::Duration;
-
-/// What a process can do to a device by what it has open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum How {
-    /// It has the node open for reading.
-    Reads,
-    /// It has the device's node for commands open (`/dev/sg3`, `/dev/ng0n1`): what it sends is not seen.
-    SendsCommands,
-    /// It has an io_uring, and which files that keeps open is not shown: perhaps the node, for writing.
-    HidesFiles,
-    /// It has the node open for writing.
-    Writes,
-}
 
 /// A process that has a device open.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,15 +27,6 @@ pub struct Opener {
     pub command: String,
     /// The most that it can do.
     pub how: How,
-}
-
-/// The nodes of which somebody may have one open.
-#[derive(Debug, Clone, Default)]
-pub struct Nodes {
-    /// Numbers of block devices.
-    pub blocks: Vec<(u32, u32)>,
-    /// Nodes for commands to the same device.
-    pub commands: Vec<String>,
 }
 
 /// The inode of the initial pid namespace (`PROC_PID_INIT_INO`, `include/linux/proc_ns.h`).
@@ -162,24 +143,11 @@ fn most(process: &Path, nodes: &Nodes) -> Result<Option<How>> {
     Ok(most)
 }
 
-/// The number of the block device whose node this is, wherever the node lies (a jail has its own); `None` where it is none.
-/// What the kernel has in memory is enough: a file of a server that does not answer must not keep this process waiting
-/// (`AT_STATX_DONT_SYNC`), and what a descriptor is does not change while it is open.
-fn block_node(path: &Path) -> Option<(u32, u32)> {
-    let found = rustix::fs::statx(rustix::fs::CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::TYPE).ok()?;
-    let is_block = FileType::from_raw_mode(found.stx_mode.into()).is_block_device();
-    is_block.then_some((found.stx_rdev_major, found.stx_rdev_minor))
-}
-
 /// Whether a descriptor was opened for writing; what cannot be read counts as if it were.
 fn open_for_writing(process: &Path, fd: &std::ffi::OsStr) -> bool {
     let info = fs::read_to_string(process.join("fdinfo").join(fd)).unwrap_or_default();
     let flags = info.lines().find_map(|l| l.strip_prefix("flags:")).map(str::trim);
     flags.and_then(|f| u32::from_str_radix(f, 8).ok()).is_none_or(|f| f & ACCESS_MODE != 0)
-}
-
-fn gone(e: &std::io::Error) -> bool {
-    matches!(e.kind(), std::io::ErrorKind::NotFound) || e.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
 }
 
 #[cfg(test)]

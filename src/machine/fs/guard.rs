@@ -2,6 +2,7 @@
 //! device that does not answer (fieldguide 12). Decides which of them are read through a child with a deadline.
 
 use crate::fact::Fact;
+use crate::machine::fs::root::Guards;
 use crate::machine::port::child::Reader;
 use crate::machine::port::process::Kept;
 use crate::machine::stuck::Stuck;
@@ -32,9 +33,15 @@ impl Guard {
         Guard { when, reader: Reader::new(stuck), needed: BTreeMap::new() }
     }
 
-    /// Reads queue files of one device through the child; `None` where it is safe to read them directly. `inflight` gives the
-    /// counters of the device with that directory.
-    pub fn read(&mut self, paths: &[&str], inflight: impl FnOnce(&str) -> Fact<Vec<u8>>) -> Option<Vec<Fact<Vec<u8>>>> {
+    /// The child that reads, for questions too.
+    pub fn process(&self) -> Kept {
+        self.reader.process()
+    }
+}
+
+impl Guards for Guard {
+    /// Reads queue files through the child where the device may not give them at once.
+    fn read(&mut self, paths: &[&str], inflight: &dyn Fn(&str) -> Fact<Vec<u8>>) -> Option<Vec<Fact<Vec<u8>>>> {
         let (dir, _) = paths.first()?.split_once("/queue/")?;
         let device = dir.rsplit('/').next().unwrap_or(dir);
         let needed = match (self.when, self.needed.get(device)) {
@@ -49,13 +56,7 @@ impl Guard {
         needed.then(|| self.reader.read(device, paths))
     }
 
-    /// The child that reads, for questions too.
-    pub fn process(&self) -> Kept {
-        self.reader.process()
-    }
-
-    /// Whether a file of any device did not come.
-    pub fn timed_out(&self) -> bool {
+    fn timed_out(&self) -> bool {
         self.reader.timed_out
     }
 }
@@ -86,13 +87,13 @@ mod tests {
         let path = &["sys/block/sdx/queue/write_zeroes_max_bytes"];
         let idle = |_: &str| Fact::Known(b"0 0\n".to_vec());
         let mut guard = Guard::new(When::Busy, Stuck::below(dir.path()));
-        assert_eq!(guard.read(path, idle), None);
-        assert_eq!(guard.read(&["sys/block/sdx/size"], idle), None);
+        assert_eq!(guard.read(path, &idle), None);
+        assert_eq!(guard.read(&["sys/block/sdx/size"], &idle), None);
         let memory = Stuck::below(dir.path());
         memory.remember("sdx", std::process::id());
         for when in [When::Busy, When::Always] {
             let mut guard = Guard::new(when, Stuck::below(dir.path()));
-            assert_eq!(guard.read(path, idle), Some(vec![Fact::Unknown(crate::fact::Why::TimedOut)]));
+            assert_eq!(guard.read(path, &idle), Some(vec![Fact::Unknown(crate::fact::Why::TimedOut)]));
             assert!(guard.timed_out());
         }
     }

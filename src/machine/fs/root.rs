@@ -6,11 +6,8 @@
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
 use crate::machine::fs::attribute;
-use crate::machine::fs::guard::{Guard, When};
 use crate::machine::fs::to_end::{self, End, Stop};
 use crate::machine::port::errno_name;
-use crate::machine::port::process::Kept;
-use crate::machine::stuck::Stuck;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
@@ -26,12 +23,21 @@ const MOST_LEFT: i32 = 200;
 /// How many files that stand for links are followed in one path.
 const MAX_TEXT_LINKS: usize = 16;
 
+/// Reads those files of the running system that may never come, with a deadline.
+pub trait Guards: std::fmt::Debug {
+    /// Reads files of one device; `None` where they can be read directly. `inflight` reads the counters of I/O in flight.
+    fn read(&mut self, paths: &[&str], inflight: &dyn Fn(&str) -> Fact<Vec<u8>>) -> Option<Vec<Fact<Vec<u8>>>>;
+
+    /// Whether a file of any device did not come.
+    fn timed_out(&self) -> bool;
+}
+
 /// A directory that stands for `/`.
 #[derive(Debug)]
 pub struct Root {
     dir: OwnedFd,
     path: PathBuf,
-    guard: Option<RefCell<Guard>>,
+    guard: Option<RefCell<Box<dyn Guards>>>,
     trail: Option<RefCell<Vec<Note>>>,
     /// For a process that ends right after: descriptors are left for its end to close, a third of the calls of a read.
     fleeting: bool,
@@ -58,11 +64,10 @@ impl Root {
         Ok(Root { dir, path: path.to_owned(), guard: None, trail: None, fleeting: false })
     }
 
-    /// Has the queue files of the running system read in a child with a deadline, where the [`Guard`] finds that they may
-    /// not come; `run` is where devices that did not answer are remembered. No effect on a recorded machine.
-    pub fn guarded(mut self, when: When, run: &Path) -> Root {
+    /// Has files that may not come read by this guard. No effect on a recorded machine, whose files always come.
+    pub fn guarded(mut self, guard: Box<dyn Guards>) -> Root {
         if self.is_system() {
-            self.guard = Some(RefCell::new(Guard::new(when, Stuck::below(run))));
+            self.guard = Some(RefCell::new(guard));
         }
         self
     }
@@ -87,11 +92,6 @@ impl Root {
         if let Some(trail) = &self.trail {
             trail.borrow_mut().push(note());
         }
-    }
-
-    /// The child that reads, for questions too; one of its own where nothing is guarded.
-    pub fn child(&self) -> Kept {
-        self.guard.as_ref().map(|guard| guard.borrow().process()).unwrap_or_default()
     }
 
     /// For one event, or one answer: see the field.
@@ -183,7 +183,7 @@ impl Root {
 
     /// The same of several files of one device, in this order: a child that reads them is asked once.
     pub fn read_each(&self, paths: &[&str]) -> Vec<Fact<Vec<u8>>> {
-        let guarded = self.guard.as_ref().and_then(|g| g.borrow_mut().read(paths, |path| self.read_here(path)));
+        let guarded = self.guard.as_ref().and_then(|g| g.borrow_mut().read(paths, &|path| self.read_here(path)));
         let all = guarded.unwrap_or_else(|| paths.iter().map(|path| self.read_here(path)).collect());
         paths.iter().zip(&all).for_each(|(path, bytes)| self.note(|| Note::Read((*path).to_owned(), bytes.clone())));
         all

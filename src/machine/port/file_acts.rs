@@ -2,8 +2,9 @@
 //! What the file holds belongs to nobody, and it is gone with its last descriptor.
 
 use crate::machine::io::Aligned;
+use crate::machine::port::act_error::ActError;
 use crate::machine::port::pattern;
-use crate::machine::port::{ActError, ScratchRange};
+use crate::machine::port::range::ScratchRange;
 use crate::machine::sys;
 use crate::units::Nanos;
 use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, StatxAttributes, StatxFlags};

@@ -2,9 +2,10 @@
 //! places, and one zeroing call after the other, until the zeroing is through or the time is up.
 
 use crate::machine::io::Aligned;
-use crate::machine::port::live::zero;
+use crate::machine::port::act_error::ActError;
+use crate::machine::port::calls::zero;
 use crate::machine::port::pattern;
-use crate::machine::port::{ActError, ScratchRange};
+use crate::machine::port::range::ScratchRange;
 use crate::terms::Method;
 use crate::units::Nanos;
 use rustix::io::Errno;

@@ -3,16 +3,23 @@
 //! Bytes cross the port, typed values do not, so the same parsers run on live, recorded and simulated bytes. Everything
 //! that is a *file* is read below a root instead (`machine::files`).
 
+mod act_error;
+mod calls;
 pub mod child;
 pub mod file_acts;
 pub mod live;
 pub mod load;
 pub mod pattern;
 pub mod process;
+mod range;
 pub mod recorded;
 pub mod recorder;
 mod rights;
 pub mod stretch;
+
+pub use act_error::{errno_name, errno_number, ActError};
+pub use calls::fill_buffer;
+pub use range::{Fill, ScratchRange};
 
 use crate::device::Device;
 use crate::machine::port::file_acts::FileAct;
@@ -94,92 +101,6 @@ impl std::fmt::Display for AskError {
     }
 }
 
-/// The kernel's name of an errno, else its number.
-pub fn errno_name(errno: i32) -> String {
-    use rustix::io::Errno;
-    const NAMES: &[(Errno, &str)] = &[
-        (Errno::PERM, "EPERM"),
-        (Errno::NOENT, "ENOENT"),
-        (Errno::INTR, "EINTR"),
-        (Errno::IO, "EIO"),
-        (Errno::NXIO, "ENXIO"),
-        (Errno::BADF, "EBADF"),
-        (Errno::AGAIN, "EAGAIN"),
-        (Errno::NOMEM, "ENOMEM"),
-        (Errno::ACCESS, "EACCES"),
-        (Errno::BUSY, "EBUSY"),
-        (Errno::NODEV, "ENODEV"),
-        (Errno::INVAL, "EINVAL"),
-        (Errno::NOTTY, "ENOTTY"),
-        (Errno::NOSPC, "ENOSPC"),
-        (Errno::ROFS, "EROFS"),
-        (Errno::NODATA, "ENODATA"),
-        (Errno::REMOTEIO, "EREMOTEIO"),
-        (Errno::OPNOTSUPP, "EOPNOTSUPP"),
-        (Errno::TIMEDOUT, "ETIMEDOUT"),
-        (Errno::ILSEQ, "EILSEQ"),
-        (Errno::NOSYS, "ENOSYS"),
-        (Errno::LOOP, "ELOOP"),
-        (Errno::XDEV, "EXDEV"),
-    ];
-    NAMES.iter().find(|(e, _)| e.raw_os_error() == errno).map_or_else(|| errno.to_string(), |(_, n)| (*n).to_owned())
-}
-
-/// The number of an errno by the kernel's name (`EACCES`), or of a decimal text; the inverse of [`errno_name`].
-pub fn errno_number(name: &str) -> Option<i32> {
-    name.parse().ok().or_else(|| (1..=133).find(|n| errno_name(*n) == name))
-}
-
-/// A byte range of a device that may be overwritten. **Made only in `measure/scratch.rs`**, from a proof; `tests/layers.rs`
-/// holds that, since the fields must be plain for the range to cross a process border.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ScratchRange {
-    /// The node that is opened for writing: a partition that bounds the range, else the whole device.
-    pub node: String,
-    /// Its device number, checked after open.
-    pub devnum: (u32, u32),
-    /// The diskseq of the whole disk, checked after open where the kernel has it.
-    pub diskseq: Option<u64>,
-    /// Where the range starts on the node, in bytes.
-    pub start: u64,
-    /// Its length in bytes.
-    pub length: u64,
-    /// The logical block size in bytes.
-    pub logical_block: u64,
-    /// The physical block size in bytes: what the medium changes as a whole.
-    pub physical_block: u64,
-    /// Where the node itself starts on the whole device, in bytes; patterns are numbered from the device's LBA 0.
-    pub node_offset: u64,
-}
-
-impl ScratchRange {
-    /// Whether the span lies in the range and on logical blocks.
-    pub fn holds(&self, offset: u64, length: u64) -> bool {
-        let block = self.logical_block.max(1);
-        offset % block == 0
-            && length % block == 0
-            && length > 0
-            && offset >= self.start
-            && offset.checked_add(length).is_some_and(|end| end <= self.start.saturating_add(self.length))
-    }
-}
-
-/// What filled the blocks of a pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Fill {
-    /// Incompressible bytes, unique for run, LBA and trial; never all zero in any 512 bytes.
-    Pattern {
-        /// The journalled seed of the run.
-        seed: u64,
-        /// The trial.
-        trial: u64,
-    },
-    /// Zeroes, by ordinary writes.
-    Zeroes,
-    /// The witness of a run: the proof of the medium at recovery.
-    Witness(pattern::RunId),
-}
-
 /// An act on a scratch range. Offsets are bytes on the range's node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Act {
@@ -248,64 +169,6 @@ pub enum Done {
     Mismatch(u64),
 }
 
-/// Why an act was not done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ActError {
-    /// The port carries out no such act: it writes nothing (recorded), the span is not in the range, or the range is not
-    /// what was checked. Nothing was done.
-    Refused(String),
-    /// Whoever watches the test has stopped it (an interrupt, a call for attention). Nothing was done.
-    Stopped,
-    /// The range is not open: the process that had it open has ended since. Nothing was done.
-    Closed,
-    /// The process that acts could not be started, or ended before it answered: zerocap's own failure, never the device's.
-    PortLost(String),
-    /// An answer that does not fit the act: zerocap's own failure, or a device that does not keep what it is given.
-    Protocol(String),
-    /// The system's answer: an errno.
-    Os(i32),
-    /// No answer by the deadline; the child with this pid is left behind.
-    NoAnswer(u32),
-}
-
-impl ActError {
-    /// Whether this answer can be the medium's fault. Space, reservations, paths, rights, memory and interrupts are
-    /// somebody else's: they end a test and accuse nobody.
-    pub fn may_accuse(&self) -> bool {
-        use rustix::io::Errno;
-        const NEVER: &[Errno] = &[
-            Errno::NOSPC,
-            Errno::BADE,
-            Errno::NODEV,
-            Errno::NXIO,
-            Errno::NOLINK,
-            Errno::ROFS,
-            Errno::PERM,
-            Errno::ACCESS,
-            Errno::NOMEM,
-            Errno::AGAIN,
-            Errno::INTR,
-        ];
-        matches!(self, ActError::Os(errno) if NEVER.iter().all(|e| e.raw_os_error() != *errno))
-    }
-}
-
-impl std::fmt::Display for ActError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ActError::Refused(why) | ActError::PortLost(why) | ActError::Protocol(why) => f.write_str(why),
-            ActError::Stopped => f.write_str("stopped"),
-            ActError::Closed => f.write_str("the scratch range is not open"),
-            // The library's text ends with "(os error 61)", which the name says better.
-            ActError::Os(errno) => {
-                let text = std::io::Error::from_raw_os_error(*errno).to_string();
-                write!(f, "{} ({})", text.split(" (os error").next().unwrap_or_default(), errno_name(*errno))
-            }
-            ActError::NoAnswer(pid) => write!(f, "no answer by the deadline; still in flight, pid {pid}"),
-        }
-    }
-}
-
 /// An answer with the time the act took on the port's own clock, around the system calls alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timed<T> {
@@ -368,33 +231,6 @@ mod tests {
         assert_eq!(Question::ScsiVpd(0xb2).to_string(), "scsi-vpd-b2");
         assert_eq!(AskError::Os(13).to_string(), "errno EACCES");
         assert_eq!(AskError::Nvme(0x2002).to_string(), "nvme 0x2002");
-        assert!(ActError::Os(5).may_accuse() && ActError::Os(121).may_accuse());
-        for other in [ActError::Os(28), ActError::Os(19), ActError::NoAnswer(1), ActError::PortLost(String::new())] {
-            assert!(!other.may_accuse(), "{other}");
-        }
-        assert_eq!(ActError::Os(61).to_string(), "No data available (ENODATA)");
         assert_eq!(AskError::Scsi(5, 0x24, 0).to_string(), "scsi 5/24/00");
-        assert_eq!(errno_number("EREMOTEIO"), Some(121));
-        assert_eq!(errno_number("ENONSENSE"), None);
-    }
-
-    #[test]
-    fn spans_outside_the_range_are_not_held() {
-        let r = ScratchRange {
-            node: String::new(),
-            devnum: (0, 0),
-            diskseq: None,
-            start: 4096,
-            length: 8192,
-            logical_block: 512,
-            physical_block: 512,
-            node_offset: 0,
-        };
-        assert!(r.holds(4096, 8192) && r.holds(11776, 512));
-        for (offset, length) in
-            [(0, 512), (4096, 8704), (4097, 512), (4096, 100), (4096, 0), (u64::MAX - 511, 512), (8192, u64::MAX)]
-        {
-            assert!(!r.holds(offset, length), "{offset} {length}");
-        }
     }
 }

@@ -2,8 +2,9 @@
 //! does who zeroes much, in place of bursts with a flush each. The form, and the live act.
 
 use crate::machine::io::Aligned;
-use crate::machine::port::live::{act_os, fill_buffer, write_parallel, zero};
-use crate::machine::port::{ActError, Fill, ScratchRange};
+use crate::machine::port::act_error::ActError;
+use crate::machine::port::calls::{act_os, fill_buffer, write_parallel, zero};
+use crate::machine::port::range::{Fill, ScratchRange};
 use crate::terms::Method;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};

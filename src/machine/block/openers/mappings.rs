@@ -1,7 +1,8 @@
 //! Which files a process maps in common with others (`/proc/<pid>/maps`, `map_files`). A mapping keeps its file open when the
 //! descriptor is closed, and who maps a block device writes to it by storing into memory. Reads only.
 
-use super::{block_node, gone};
+use super::held::{block_node, gone};
+use super::ring;
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::Path;
@@ -26,7 +27,7 @@ pub fn shared(process: &Path) -> Result<Mapped> {
     };
     let mut mapped = Mapped::default();
     for (addresses, file) in table.lines().filter_map(shared_file) {
-        if file == super::ring::LINK {
+        if file == ring::LINK {
             mapped.ring = true;
         } else if file.starts_with('/') {
             // The link leads to the mapped file itself, whatever lies at its path now.

@@ -1,7 +1,7 @@
 //! Which block devices an io_uring keeps open: a file that is registered with it stays open when its descriptor is closed
 //! (`fdinfo` of the ring, `io_uring_show_fdinfo`). Reads only.
 
-use super::{block_node, gone, How, Nodes};
+use super::held::{block_node, gone, How, Nodes};
 use crate::error::{Error, Result};
 use crate::machine::environment::running_kernel;
 use crate::machine::fs::mounts::unescape;
