@@ -94,7 +94,7 @@ impl Whom {
 }
 
 fn pins(roots: &Roots) -> LiveDurable {
-    roots.lasting(roots.state.join("etc/zerocap/policy.d"), 0o644)
+    roots.lasting(roots.config().join("policy.d"), 0o644)
 }
 
 /// Changes the file of the pins durably, under the lock. `change` gives the new text, `None` for no change.

@@ -8,6 +8,7 @@ use crate::facts::{self, Depth};
 use crate::jobs::{measure, target, volume};
 use crate::machine::block::hold::{Hold, LiveHold};
 use crate::machine::fs::durable::{Durable, LiveDurable};
+use crate::machine::fs::unfinished;
 use crate::machine::interrupt::Interrupt;
 use crate::machine::port::child::ChildPort;
 use crate::machine::{udev, Roots};
@@ -96,6 +97,10 @@ pub fn run(roots: &Roots, request: &Request) -> Result<Vec<Report>> {
     }
     // What was done is told in any case.
     reports.extend(Intents::live(roots).sweep().err().map(|e| ("intents".to_owned(), Err(e))));
+    // One that stays is no content of anybody: it is told, and is no failure.
+    for dir in [roots.config(), roots.run(), roots.var()] {
+        reports.extend(unfinished::remove(&dir).err().map(|e| ("temporary files".to_owned(), Ok(e.to_string()))));
+    }
     if request.device.is_none() && !request.give_up {
         reports.extend(stale_partitions(roots)?);
     }

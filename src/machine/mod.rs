@@ -101,9 +101,14 @@ impl Roots {
         LiveDurable::volatile(dir, mode).recorded(self.state_is_recorded())
     }
 
+    /// `/etc/zerocap`: kept measurements, their samples, rules.
+    pub fn config(&self) -> PathBuf {
+        self.state.join("etc/zerocap")
+    }
+
     /// `/etc/zerocap/devices`: kept measurements.
     pub fn devices(&self) -> PathBuf {
-        self.state.join("etc/zerocap/devices")
+        self.config().join("devices")
     }
 
     /// `/run/zerocap`: published documents, and kept measurements of devices without an identity.

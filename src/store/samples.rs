@@ -18,7 +18,7 @@ fn place(roots: &Roots, key: &Key) -> Option<(LiveDurable, String)> {
 }
 
 fn named(roots: &Roots) -> LiveDurable {
-    roots.lasting(roots.state.join("etc/zerocap/samples"), 0o644)
+    roots.lasting(roots.config().join("samples"), 0o644)
 }
 
 fn unnamed(roots: &Roots) -> LiveDurable {

@@ -5,7 +5,7 @@
 //! root's own is refused (see [`owner`]).
 
 use crate::error::{Error, Result};
-use crate::machine::fs::owner;
+use crate::machine::fs::{owner, unfinished};
 use rustix::fs::{Access, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::cell::OnceCell;
@@ -271,7 +271,7 @@ impl Durable for LiveDurable {
     fn replace(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let path = self.path(name)?;
         // The process's number keeps two writers from sharing one temporary file; the later rename wins.
-        let temporary = self.dir.join(format!(".{name}.{}.tmp", std::process::id()));
+        let temporary = unfinished::path(&self.dir, name);
         let made = self.make(&temporary).or_else(|e| match &e {
             // One of a killed process that had the same number.
             Error::File { source, .. } if source.kind() == ErrorKind::AlreadyExists => {

@@ -14,3 +14,4 @@ pub mod root;
 pub mod spill;
 pub mod stamp;
 pub mod to_end;
+pub mod unfinished;

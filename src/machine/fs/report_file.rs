@@ -2,6 +2,7 @@
 //! result. Decides that by the first bytes of what is there; a node, a link and a directory are never replaced.
 
 use crate::error::{Error, Result};
+use crate::machine::fs::unfinished;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -44,7 +45,7 @@ fn directory(path: &Path) -> &Path {
 pub fn write(path: &Path, begins: &str, text: &str) -> Result<()> {
     may_be_written(path, begins)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = directory(path).join(format!(".{name}.{}.tmp", std::process::id()));
+    let temporary = unfinished::path(directory(path), &name);
     let mut options = OpenOptions::new();
     // A new file, with the mode that the caller's umask leaves.
     options.write(true).create_new(true).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
