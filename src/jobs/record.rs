@@ -3,6 +3,9 @@
 //! The readings are not listed anywhere: the same code that answers is run over a root and a port that note what they are
 //! asked. Never opens anything for writing but the new directory.
 
+mod kept;
+mod rules;
+
 use crate::assess;
 use crate::assess::policies;
 use crate::device::{Device, Kind};
@@ -19,7 +22,7 @@ use crate::machine::port::recorder::{must_be_empty, NotingPort, Tree};
 use crate::machine::port::AskError;
 use crate::machine::udev;
 use crate::machine::Roots;
-use crate::redact::{allowed, hide, rules, secrets};
+use crate::redact::{allowed, hide, secrets};
 use crate::store::intents;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -115,7 +118,7 @@ pub fn run(roots: &Roots, typed: &str, dir: &Path, with_serials: bool) -> Result
             .into_iter()
             .map(|what| format!("{what}: left out: not on the list of what a recording may hold")),
     );
-    let secrets = (!with_serials).then(|| hide::hide(&mut tree));
+    let secrets = (!with_serials).then(|| hide::hide(&mut tree, &kept::hidden));
     policies(roots, &seen, secrets, &mut tree);
     tree.file("machine.toml", about(&source, &devices, with_serials));
     let files = tree.write(dir)?;

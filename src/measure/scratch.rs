@@ -13,6 +13,7 @@ pub mod group;
 mod linear;
 mod others;
 mod place;
+mod proof;
 mod simulated;
 mod swap;
 pub mod temporary;
@@ -20,113 +21,22 @@ mod volume;
 
 pub use content::content;
 pub use disk::any_place;
-pub use others::look_again;
 pub use place::ScratchSpec;
+pub use proof::{Asked, InFile, Known, Proof, Volume, Wanted, LABEL, THIN_LIMIT};
 pub use simulated::simulated;
-pub use volume::Volume;
 
 use crate::device::Device;
 use crate::error::Result;
 use crate::machine::block::devices::Partition;
-use crate::machine::block::hold::{Hold, Opened};
 use crate::machine::fs::durable::Durable;
-use crate::machine::fs::root::Root;
 use crate::machine::port::ScratchRange;
 use crate::measure::journal::Header;
 use crate::measure::partition_table::Table;
-use crate::units::{human_bytes, MIB};
-use checks::{exclusive, inner_signature, labelled, named, overlap, same_device, unused, whole_disk, Checks};
-
-/// The most that a test uses of a thinly provisioned device, in bytes.
-pub const THIN_LIMIT: u64 = 64 * MIB;
-
-/// The GPT name of a partition that is scratch.
-pub const LABEL: &str = "zerocap-scratch";
-
-/// What the caller knows of the device that the proof rests on.
-#[derive(Debug, Clone)]
-pub struct Known {
-    /// `zoned` is not known to be `none`, though the kernel has the file.
-    pub zoned: bool,
-    /// `ro` is not known to be clear.
-    pub read_only: bool,
-    /// Why the device counts as thinly provisioned, if it does.
-    pub thin: Option<String>,
-    /// Names of other present devices that bear the same identity.
-    pub same_identity: Vec<String>,
-    /// `--thin-ok`.
-    pub thin_ok: bool,
-    /// Why other machines may use the medium too, if they may.
-    pub shared: Option<String>,
-    /// `--shared-ok`.
-    pub shared_ok: bool,
-    /// The device was made for this test by this process: nobody else knows of it.
-    pub private: bool,
-    /// What the device deallocates at once, in bytes; 0 where it does not say.
-    pub granularity: u64,
-}
-
-/// A proved range.
-#[derive(Debug)]
-pub struct Proof {
-    /// The range.
-    pub range: ScratchRange,
-    /// `partition`, `label`, `range`, `gap`, `swap`, `lv`, `directory`, or `vg` for a logical volume that was made for the test.
-    pub kind: &'static str,
-    /// A line a check.
-    pub checks: Vec<String>,
-    /// The number of the partition that bounds the range, and whether the test makes it.
-    pub partition: Option<(u64, bool)>,
-    /// The most that may be used, in bytes.
-    pub limit: u64,
-    /// Whether the device provisions thinly.
-    pub thin: bool,
-    /// Whether the range is a partition whose GPT name says that it is scratch.
-    pub labelled: bool,
-    /// Whether all of it was read and is zero: a gap, which nobody named.
-    pub is_zero: bool,
-    /// Whether what lies there is nobody's, inactive swap space: it is neither kept nor put back.
-    pub ownerless: bool,
-    /// See [`Known::private`].
-    pub private: bool,
-    /// What the whole disk said when it was locked.
-    pub opened: Opened,
-    /// The logical volume that the range is a part of, where it is one.
-    pub volume: Option<Volume>,
-    /// What it rests on where the range is one of a file that was made for the test.
-    pub file: Option<file::InFile>,
-}
-
-impl Proof {
-    /// A proof of a range that rests on these checks: nobody's partition, volume or file, and all of it may be used.
-    pub fn of(range: ScratchRange, kind: &'static str, checks: Vec<String>, opened: Opened) -> Proof {
-        Proof {
-            limit: range.length,
-            range,
-            kind,
-            checks,
-            partition: None,
-            thin: false,
-            labelled: false,
-            is_zero: false,
-            ownerless: false,
-            private: false,
-            opened,
-            volume: None,
-            file: None,
-        }
-    }
-}
-
-/// What a proof asks: the system's files, the disk that is held, and what it says.
-pub struct Asked<'a> {
-    /// Files of the system.
-    pub root: &'a Root,
-    /// The disk is locked through it.
-    pub hold: &'a mut dyn Hold,
-    /// What the disk said when it was locked.
-    pub opened: Opened,
-}
+use crate::units::human_bytes;
+use checks::{
+    exclusive, inner_signature, labelled, named, not_held, not_mounted, same_device, unsigned, whole_disk, Checks,
+};
+use linear::overlap;
 
 /// Proves a range of a disk that is locked. `ledger` notes the temporary partition; without one (a dry run) none is made,
 /// and the range names the whole node.
@@ -138,7 +48,13 @@ pub fn prove(
     mut ledger: Option<&mut (dyn Durable + '_)>,
 ) -> Result<Proof> {
     if *place == ScratchSpec::Auto {
-        return auto::first_possible(on, device, known, ledger);
+        return auto::first_possible(on, device, &mut |on, place| {
+            let ledger: Option<&mut dyn Durable> = match &mut ledger {
+                Some(ledger) => Some(&mut **ledger),
+                None => None,
+            };
+            prove(on, device, place, known, ledger)
+        });
     }
     let mut checks = disk::of_disk(on, device, place, known)?;
     if let Some(volume) = volume::named(on, device, place) {
@@ -182,6 +98,23 @@ pub fn prove(
     let kind = if ownerless { "swap" } else { kind };
     let proof = Proof::of(range, kind, checks.lines, on.opened);
     Ok(Proof { partition, limit, thin, labelled, is_zero, ownerless, private, ..proof })
+}
+
+/// The same as at the beginning, looked at again while the test runs: the partitions of the disk, who holds or has mounted
+/// what reaches the range, and whoever else could write there.
+pub fn look_again(on: &mut Asked<'_>, device: &Device, proof: &Proof) -> Result<()> {
+    if let Some(file) = &proof.file {
+        return file::look_again(on, device, file);
+    }
+    let (range, private) = (&proof.range, proof.private);
+    let mut checks = Checks { device: device.node(), lines: Vec::new() };
+    let partitions = checks::partitions(&checks, on.root, device)?;
+    if let Some(volume) = &proof.volume {
+        return volume::look_again(on, device, &partitions, volume, range);
+    }
+    let bytes = (range.node_offset + range.start, range.length);
+    checks::holds_no_mount(&mut checks, on.root, device, &others::reaching(&partitions, bytes))?;
+    others::nobody(&mut checks, (on.root, &*on.hold), device, &partitions, bytes, private)
 }
 
 enum Bounds<'a> {
@@ -356,4 +289,19 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     let range = range(p.node(), devnum, p.length, p.start);
     let partition = Some((p.number, temporary));
     Ok(Proof { partition, thin: header.thin, ..Proof::of(range, "journal", checks.lines, disk) })
+}
+
+/// Checks that nothing uses a partition: holders, mounts, signatures. Whether it is inactive swap space, whose content is
+/// nobody's.
+fn unused(checks: &mut Checks, on: &Asked<'_>, device: &Device, known: &Known, p: &Partition) -> Result<bool> {
+    not_held(checks, on.root, &device.attr(&format!("{}/holders", p.name)), &p.name)?;
+    if let Some(devnum) = p.devnum {
+        not_mounted(checks, on.root, &devnum.to_string(), &p.name)?;
+    }
+    let node = p.node();
+    if swap::is_swap(&on.hold.signature(&node, None)?) {
+        checks.lines.push(format!("{} is swap space and nothing else (blkid -p)", p.name));
+        return swap::inactive(checks, on, known, p).map(|()| true);
+    }
+    unsigned(checks, on, (&node, &p.name), "partition").map(|()| false)
 }

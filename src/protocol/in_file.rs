@@ -10,7 +10,7 @@ use crate::machine::port::stretch::Does;
 use crate::machine::port::{
     Act, ActError, AskError, Attention, Done, Port, Question, ScratchRange, Timed, TunablePath,
 };
-use crate::measure::scratch::file::InFile as Place;
+use crate::measure::scratch::InFile as Place;
 use crate::units::Nanos;
 use std::cell::RefCell;
 
@@ -136,7 +136,8 @@ mod tests {
     use crate::device::Devnum;
     use crate::machine::port::file_acts::UNWRITTEN;
     use crate::machine::port::Fill;
-    use crate::measure::scratch::file::{new_file, Wanted};
+    use crate::measure::scratch::file::new_file;
+    use crate::measure::scratch::Wanted;
     use crate::protocol::result::{self, Conditions};
     use crate::terms::{Class, FindingCode, Method};
     use crate::verdict::measurement::Speedup;

@@ -290,7 +290,8 @@ mod tests {
     use super::*;
     use crate::device::Devnum;
     use crate::machine::simulated::disk::opened;
-    use crate::measure::scratch::file::{new_file, InFile, Wanted};
+    use crate::measure::scratch::file::new_file;
+    use crate::measure::scratch::{InFile, Wanted};
 
     /// A device that zeroes more than it is told, up to a MiB, must not reach the blocks of another file.
     #[test]

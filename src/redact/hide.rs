@@ -8,7 +8,6 @@ use crate::device::{Identity, Kind};
 use crate::machine::fs::mounts::{self, Mount};
 use crate::machine::port::recorder::{Node, Tree};
 use crate::units::utc_seconds;
-use crate::verdict::{fingerprint, Measurement};
 use verdict_format::samples::Samples;
 
 /// Keys of udev properties whose values are serial numbers, names or labels.
@@ -69,8 +68,12 @@ fn naming(path: &str) -> bool {
     NAMING.iter().any(|n| path.ends_with(n) && (n.contains('/') || last(path) == *n))
 }
 
-/// Replaces everything secret in the tree; gives what was used.
-pub fn hide(tree: &mut Tree) -> Secrets {
+/// Gives the bytes of a file without what is secret in them.
+pub type HideFile = dyn Fn(&[u8], &Secrets) -> Vec<u8>;
+
+/// Replaces everything secret in the tree; gives what was used. `kept` does so in the file of a kept measurement, whose form
+/// is not known here.
+pub fn hide(tree: &mut Tree, kept: &HideFile) -> Secrets {
     let mut secrets = Secrets::default();
     // Before the paths of files, so that a file's stand-in lies below that of its mount.
     if let Some(Node::File(bytes)) = tree.nodes.get(mounts::MOUNTINFO) {
@@ -97,7 +100,7 @@ pub fn hide(tree: &mut Tree) -> Secrets {
     let hidden = std::mem::take(&mut tree.nodes).into_iter().map(|(path, node)| {
         let named = hide_path(&path, &node, &secrets);
         let node = match node {
-            Node::File(bytes) => Node::File(hide_file(&path, &bytes, &secrets)),
+            Node::File(bytes) => Node::File(hide_file(&path, &bytes, &secrets, kept)),
             Node::Link(target) => Node::Link(secrets.hide(&target, Reach::Long)),
             other => other,
         };
@@ -255,7 +258,7 @@ fn dm_uuid(text: &str, secrets: &mut Secrets) {
     }
 }
 
-fn hide_file(path: &str, bytes: &[u8], secrets: &Secrets) -> Vec<u8> {
+fn hide_file(path: &str, bytes: &[u8], secrets: &Secrets, kept: &HideFile) -> Vec<u8> {
     if let Some(page) = Page::of_file(path) {
         return page.hide(bytes, secrets);
     }
@@ -298,19 +301,4 @@ fn samples(bytes: &[u8], secrets: &Secrets) -> Vec<u8> {
         samples.at.clear();
     }
     serde_json::to_vec(&samples).unwrap_or_default()
-}
-
-/// A kept measurement: its fingerprint is made of the identity too, and must hold again where it held.
-fn kept(bytes: &[u8], secrets: &Secrets) -> Vec<u8> {
-    let Ok(mut m) = serde_json::from_slice::<Measurement>(bytes) else { return secrets.hide(bytes, Reach::Long) };
-    let held = fingerprint::digest(&m.fingerprint_of) == m.fingerprint;
-    m.identity = m.identity.map(|i| secrets.hide_str(&i, Reach::All));
-    if let Some(identity) = m.fingerprint_of.get_mut("identity") {
-        *identity = secrets.hide_str(identity, Reach::All);
-    }
-    if held {
-        m.fingerprint = fingerprint::digest(&m.fingerprint_of);
-    }
-    // The rest are numbers, codes and the tool's own words; long names in them are replaced like everywhere.
-    serde_json::to_vec_pretty(&m).map_or_else(|_| Vec::new(), |b| secrets.hide(&b, Reach::Long))
 }

@@ -3,5 +3,4 @@
 pub mod allowed;
 pub mod hide;
 pub mod pages;
-pub mod rules;
 pub mod secrets;

@@ -2,25 +2,21 @@
 //! of each is that of the place itself.
 
 use super::checks::{self, Checks};
-use super::{prove, swap, Asked, Known, Proof, ScratchSpec};
+use super::place::ScratchSpec;
+use super::proof::{Asked, Proof};
+use super::swap;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::machine::fs::durable::Durable;
 
-/// Proves the first that is possible: label, gap, an inactive swap partition.
+/// Proves the first that is possible: label, gap, an inactive swap partition. `prove` proves one place.
 pub(super) fn first_possible(
     on: &mut Asked<'_>,
     device: &Device,
-    known: &Known,
-    mut ledger: Option<&mut (dyn Durable + '_)>,
+    prove: &mut dyn FnMut(&mut Asked<'_>, &ScratchSpec) -> Result<Proof>,
 ) -> Result<Proof> {
     let mut reasons = Vec::new();
     for (name, place) in places(on, device)? {
-        let ledger: Option<&mut dyn Durable> = match &mut ledger {
-            Some(ledger) => Some(&mut **ledger),
-            None => None,
-        };
-        match prove(on, device, &place, known, ledger) {
+        match prove(on, &place) {
             Err(Error::NotSafe { why, .. }) => reasons.push(format!("{name}: {why}")),
             // A partition that was swap space when it was looked for, and is not any more, was named by nobody.
             Ok(proof) if matches!(place, ScratchSpec::Node(_)) && !proof.ownerless => {

@@ -1,6 +1,6 @@
 //! The single checks of a scratch proof: each passes with a line in words, or refuses with what to do. Makes no range.
 
-use super::{swap, Asked, Known, LABEL};
+use super::proof::{Asked, LABEL};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
@@ -208,27 +208,6 @@ pub(super) fn named<'a>(
     }
 }
 
-/// Checks that nothing uses a partition: holders, mounts, signatures. Whether it is inactive swap space, whose content is
-/// nobody's.
-pub(super) fn unused(
-    checks: &mut Checks,
-    on: &Asked<'_>,
-    device: &Device,
-    known: &Known,
-    p: &Partition,
-) -> Result<bool> {
-    not_held(checks, on.root, &device.attr(&format!("{}/holders", p.name)), &p.name)?;
-    if let Some(devnum) = p.devnum {
-        not_mounted(checks, on.root, &devnum.to_string(), &p.name)?;
-    }
-    let node = p.node();
-    if swap::is_swap(&on.hold.signature(&node, None)?) {
-        checks.lines.push(format!("{} is swap space and nothing else (blkid -p)", p.name));
-        return swap::inactive(checks, on, known, p).map(|()| true);
-    }
-    unsigned(checks, on, (&node, &p.name), "partition").map(|()| false)
-}
-
 /// That nothing lies on a node; `what` it is, for who has to name another.
 pub(super) fn unsigned(checks: &mut Checks, on: &Asked<'_>, (node, name): (&str, &str), what: &str) -> Result<()> {
     match on.hold.signature(node, None)? {
@@ -250,10 +229,6 @@ pub(super) fn exclusive(checks: &mut Checks, on: &Asked<'_>, node: &str) -> Resu
         }
         Err(e) => checks.refuse(format!("{node} cannot be claimed exclusively ({}): something uses it", errno_name(e))),
     }
-}
-
-pub(super) fn overlap(p: &Partition, start: u64, length: u64) -> bool {
-    p.start < start.saturating_add(length) && start < p.start.saturating_add(p.length)
 }
 
 /// A file system that starts where the range does is not seen on the whole disk: the node of the range is probed, or these

@@ -1,6 +1,6 @@
 //! What lies in the bytes that a test would write over. Decides whether it may be put away; reads only.
 
-use super::Proof;
+use super::proof::Proof;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::machine::block::hold::Hold;

@@ -1,7 +1,8 @@
 //! What is proved of a disk wherever on it a test is to write. Reads only.
 
 use super::checks::{same_device, Checks};
-use super::{Asked, Known, ScratchSpec};
+use super::place::ScratchSpec;
+use super::proof::{Asked, Known};
 use crate::device::Device;
 use crate::error::Result;
 

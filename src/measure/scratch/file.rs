@@ -5,7 +5,8 @@
 use super::checks::Checks;
 use super::disk;
 use super::linear::{Ground, Part, Tables};
-use super::{Asked, Known, Proof, ScratchSpec, THIN_LIMIT};
+use super::place::ScratchSpec;
+use super::proof::{Asked, InFile, Known, Proof, Wanted, THIN_LIMIT};
 use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
 use crate::machine::block::devices::{self, Target};
@@ -15,23 +16,6 @@ use crate::machine::fs::root::Root;
 use crate::machine::port::file_acts::{decode_extents, Extent, FileAct, Marks};
 use crate::machine::port::{Act, ActError, Done, Port, ScratchRange};
 use crate::units::human_bytes;
-
-/// What is asked for.
-#[derive(Debug, Clone)]
-pub struct Wanted {
-    /// The directory.
-    pub directory: String,
-    /// The number of its file system.
-    pub filesystem: Devnum,
-    /// The type of that: `ext4`.
-    pub kind: String,
-    /// Where it is mounted, escaped.
-    pub mount_point: String,
-    /// Bytes of a block of it.
-    pub block: u64,
-    /// Bytes of the file.
-    pub length: u64,
-}
 
 /// Where a file system's device lies on a disk.
 #[derive(Debug, Clone)]
@@ -83,25 +67,6 @@ pub fn mapped(root: &Root, hold: &dyn Hold, filesystem: Devnum, disk: &Device) -
     let through =
         tables.iter().map(|(number, _)| format!("the linear table of device-mapper device {number}")).collect();
     Ok(Map { parts, tables, through })
-}
-
-/// What the range of a file rests on.
-#[derive(Debug, Clone)]
-pub struct InFile {
-    /// What was asked for.
-    pub wanted: Wanted,
-    /// Where the file system has put the range, by its own word.
-    pub extents: Vec<Extent>,
-    /// The device-mapper tables that lead to the disk.
-    pub tables: Tables,
-}
-
-impl Proof {
-    /// What is kept of where the test was made.
-    pub fn place(&self) -> String {
-        let of = self.file.as_ref().map(|f| &f.wanted);
-        of.map_or_else(|| self.kind.to_owned(), |w| format!("{} {} ({})", self.kind, w.mount_point, w.kind))
-    }
 }
 
 /// A file that is made for the test in a directory and has no name: nobody's bytes are in it. `filesystem` is the number

@@ -6,7 +6,7 @@
 //! used and is now in no table may still be wanted by somebody, so the bytes that would be used must read zero.
 
 use super::checks::Checks;
-use super::Asked;
+use super::proof::Asked;
 use crate::error::Result;
 use crate::machine::block::devices::Partition;
 use crate::measure::partition_table::{Table, TableKind};

@@ -3,7 +3,9 @@
 //! of the disk are probed, since udev would make links of a signature in them.
 
 use super::checks;
-use super::{gap, others, Asked, Known};
+use super::place::ScratchSpec;
+use super::proof::{Asked, Known};
+use super::{gap, others};
 use crate::device::Device;
 use crate::error::Result;
 use crate::machine::block::blkid::Signature;
@@ -50,7 +52,7 @@ pub fn plan_volume(
     known: &Known,
     wanted: Option<u64>,
 ) -> Result<Planned> {
-    let place = super::ScratchSpec::Group(group.to_owned());
+    let place = ScratchSpec::Group(group.to_owned());
     let mut checks = super::disk::of_disk(on, device, &place, known)?;
     let partitions = checks::partitions(&checks, on.root, device)?;
     let base = |node: &str| {

@@ -1,7 +1,6 @@
 //! Where the bytes of a device-mapper device lie on a disk below it, as far as its tables are linear; and that no other
 //! table leads to the same bytes. Reads tables and sysfs; what cannot be followed is an error in words.
 
-use super::checks::overlap;
 use crate::device::{Device, Devnum, Kind};
 use crate::fact::Fact;
 use crate::machine::block::devices::{self, Partition};
@@ -235,6 +234,11 @@ fn no_map(name: &str, kind: &str) -> String {
         ),
         kind => format!("{name} is no linear map: a part of it is {}", escaped(kind)),
     }
+}
+
+/// Whether a partition reaches these bytes of its disk.
+pub(super) fn overlap(p: &Partition, start: u64, length: u64) -> bool {
+    overlap_of((p.start, p.length), (start, length))
 }
 
 fn overlap_of((a, n): (u64, u64), (b, m): (u64, u64)) -> bool {

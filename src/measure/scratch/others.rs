@@ -2,8 +2,8 @@
 //! the disk open. None of these claims the device, so neither `holders` nor O_EXCL tells of them. Refuses, or lets pass;
 //! makes no range and writes nothing.
 
-use super::checks::{holds_no_mount, Checks};
-use super::{Asked, Proof};
+use super::checks::Checks;
+use super::linear::overlap;
 use crate::device::display::escape_str;
 use crate::device::{Device, Devnum};
 use crate::error::Result;
@@ -23,8 +23,7 @@ struct Bytes<'a> {
 
 impl<'a> Bytes<'a> {
     fn new(device: &'a Device, partitions: &'a [Partition], (start, length): (u64, u64)) -> Bytes<'a> {
-        let reach = |p: &&Partition| super::checks::overlap(p, start, length);
-        Bytes { device, partitions: partitions.iter().filter(reach).collect(), start, length }
+        Bytes { device, partitions: reaching(partitions, (start, length)), start, length }
     }
 
     /// The nodes through which the bytes can be written: the disk's, and those of the partitions that reach them.
@@ -32,6 +31,11 @@ impl<'a> Bytes<'a> {
         let numbers = self.device.devnum.into_iter().chain(self.partitions.iter().filter_map(|p| p.devnum));
         Nodes { blocks: numbers.map(|d| (d.major, d.minor)).collect(), commands: commands(root, self.device) }
     }
+}
+
+/// The partitions that reach these bytes of their disk.
+pub(super) fn reaching(partitions: &[Partition], (start, length): (u64, u64)) -> Vec<&Partition> {
+    partitions.iter().filter(|p| overlap(p, start, length)).collect()
 }
 
 /// The nodes that take commands for the same device: `/dev/sg3` of a SCSI disk, `/dev/ng0n1` of an NVMe namespace.
@@ -118,24 +122,6 @@ fn no_export(checks: &mut Checks, root: &Root, hold: &dyn Hold, bytes: &Bytes<'_
         let (path, by) = hit.map_or((String::new(), ""), |e| (escape_str(&e.path), e.by));
         format!("{by} serves {path} to other machines, and they may write to the range at any time")
     })
-}
-
-/// The same as at the beginning, looked at again while the test runs: the partitions of the disk, who holds or has mounted
-/// what reaches the range, and whoever else could write there.
-pub fn look_again(on: &mut Asked<'_>, device: &Device, proof: &Proof) -> Result<()> {
-    if let Some(file) = &proof.file {
-        return super::file::look_again(on, device, file);
-    }
-    let (range, private) = (&proof.range, proof.private);
-    let mut checks = Checks { device: device.node(), lines: Vec::new() };
-    let partitions = super::checks::partitions(&checks, on.root, device)?;
-    if let Some(volume) = &proof.volume {
-        return super::volume::look_again(on, device, &partitions, volume, range);
-    }
-    let bytes = (range.node_offset + range.start, range.length);
-    let reach: Vec<&Partition> = Bytes::new(device, &partitions, bytes).partitions;
-    holds_no_mount(&mut checks, on.root, device, &reach)?;
-    nobody(&mut checks, (on.root, &*on.hold), device, &partitions, bytes, private)
 }
 
 #[cfg(test)]

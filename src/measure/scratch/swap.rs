@@ -6,7 +6,7 @@
 //! (O_EXCL) that the test holds.
 
 use super::checks::Checks;
-use super::{Asked, Known};
+use super::proof::{Asked, Known};
 use crate::error::Result;
 use crate::machine::block::blkid::Signature;
 use crate::machine::block::devices::Partition;

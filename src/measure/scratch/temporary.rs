@@ -5,7 +5,7 @@
 //! the note, so one that a killed test left is recognised and taken away later.
 
 use super::checks::{self, Checks};
-use super::Asked;
+use super::proof::Asked;
 use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};

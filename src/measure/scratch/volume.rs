@@ -2,10 +2,12 @@
 //! Decides whether its map is linear and leads to that disk alone, and that nobody else uses it. Writes nothing; the test
 //! goes through the volume's own node, so that device mapper bounds it, and content is journalled as for a partition.
 
-use super::checks::{exclusive, not_held, not_mounted, overlap, unsigned, whole_disk_signature, Checks};
+use super::checks::{exclusive, not_held, not_mounted, unsigned, whole_disk_signature, Checks};
 use super::group::Planned;
-use super::linear::{by_number, Ground, Part, Tables};
-use super::{others, Asked, Known, Proof, ScratchSpec, THIN_LIMIT};
+use super::linear::{by_number, overlap, Ground, Part};
+use super::others;
+use super::place::ScratchSpec;
+use super::proof::{Asked, Known, Proof, Volume, THIN_LIMIT};
 use crate::device::display::escape_str;
 use crate::device::{Device, Devnum, Kind};
 use crate::error::{Error, Result};
@@ -27,23 +29,6 @@ const UUID: (&str, usize) = ("LVM-", 64);
 const LIMIT: &str = "queue/write_zeroes_max_bytes";
 /// The same of FALLOC_FL_WRITE_ZEROES: 0 refuses it.
 const KNOB: &str = "queue/write_zeroes_unmap_max_bytes";
-
-/// The volume of a proof.
-#[derive(Debug)]
-pub struct Volume {
-    /// The device.
-    pub device: Device,
-    /// What device mapper calls it, whatever its name becomes.
-    pub uuid: String,
-    /// Its table and those that it leads through, as they were.
-    pub tables: Tables,
-    /// The volume's own limit refuses FALLOC_FL_WRITE_ZEROES.
-    pub gated: bool,
-    /// It was made for the test, and is removed after it.
-    pub made: Option<Own>,
-    /// Tells of suspensions that are over; none where nothing will be tested.
-    resumed: Option<Resumed>,
-}
 
 /// The device-mapper device that a place names, where it names another one than the disk itself.
 pub(super) fn named(on: &Asked<'_>, device: &Device, place: &ScratchSpec) -> Option<Device> {

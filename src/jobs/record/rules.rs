@@ -1,10 +1,10 @@
 //! The policy's rules of a recording: those that fit a recorded device, on the lines where they stood, as verdicts name
 //! them by file and line. Rules of other devices, their names and the administrators' reasons are nobody's business. Pure.
 
-use super::secrets::{Reach, Secrets};
 use crate::policy::format::{Key, Pattern, Rule, Wishes};
 use crate::policy::matcher::{fits, Subject};
 use crate::policy::Sourced;
+use crate::redact::secrets::{Reach, Secrets};
 
 /// The text of a file of rules that keeps those which fit one of the devices; `None` where none does. With secrets, names
 /// have the stand-ins that the recorded files have, and no reason is given.
