@@ -12,7 +12,7 @@ RANDOM=${2:-1}
 sd=$(sdebug)
 host=$(ls -d /sys/bus/pseudo/drivers/scsi_debug/adapter*/host* | head -n 1); host=${host##*/}
 fill "$sd"; before=$(sum "$sd")
-cut=0 whole=0 lost=0 blamed=0 stuck=0 children=0
+cut=0 whole=0 early=0 lost=0 blamed=0 stuck=0 children=0
 for round in $(seq "${1:-200}"); do
     from=$(written "$sd")
     zerocap measure "/dev/$sd" --scratch 8MiB+16MiB --journal /tmp/j --data-ok --max-bytes 192MiB >/tmp/out 2>/tmp/err &
@@ -25,7 +25,8 @@ for round in $(seq "${1:-200}"); do
     while kill -0 $pid 2>/dev/null && [ $((rounds++)) -lt 600 ]; do sleep 0.1; done
     kill -0 $pid 2>/dev/null && { stuck=$((stuck + 1)); note "round $round: the test does not end"; kill -9 $pid; }
     wait $pid; code=$?
-    case $code in 0) whole=$((whole + 1)) ;; 1) cut=$((cut + 1)) ;; *) fail "round $round: exit $code: $(cat /tmp/err)" ;; esac
+    # 32: the disk was gone before the test had found it.
+    case $code in 0) whole=$((whole + 1)) ;; 1) cut=$((cut + 1)) ;; 32) early=$((early + 1)) ;; *) fail "round $round: exit $code: $(cat /tmp/err)" ;; esac
     wait_for 20 sh -c '! pgrep -f port-chil[d]' || children=$((children + 1))
     echo "- - -" >"/sys/class/scsi_host/$host/scan"
     wait_for 20 sdebug_disks; sd=$(sdebug_disks); settle "$sd"
@@ -36,7 +37,7 @@ for round in $(seq "${1:-200}"); do
     [ $((round % 5)) != 0 ] || note "$round rounds"
     [ -z "$(find /tmp/j /var/lib/zerocap/intent -type f)" ] || { fail "round $round: something is left"; break; }
 done
-note "$cut tests were cut off, $whole were whole"
+note "$cut tests were cut off, $whole were whole, $early had not begun"
 check_eq "$lost" 0 "no round lost anything"
 check_eq "$blamed" 0 "no round accused the disk"
 check_eq "$stuck" 0 "every test ended by itself"
