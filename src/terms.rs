@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use verdict_format::words;
-pub use verdict_format::{Basis, Class, FindingCode, Method, Plan, Severity, UnknownWord};
+pub use verdict_format::{Basis, Class, Effect, FindingCode, Method, PathCode, Plan, Severity, UnknownWord};
 
 words! {
     /// sd's `zeroing_mode`, as the kernel spells it (fieldguide 4.4), in the order that is safe to try them in.

@@ -11,7 +11,7 @@ use verdict_format::Document;
 use zerocap::cli::Cli;
 use zerocap::output::properties;
 use zerocap::policy::format;
-use zerocap::terms::{FindingCode, Severity};
+use zerocap::terms::{Effect, FindingCode, PathCode, Severity};
 use zerocap::verdict::findings::severity;
 
 #[path = "common/not_run.rs"]
@@ -119,8 +119,8 @@ fn every_option_that_a_page_names_exists() {
     let mut command = Cli::command();
     command.build();
     let own = command.get_subcommands().flat_map(options_of).chain(options_of(&command));
-    // Of udevadm, stat, readlink, sed, the shell and cc, in the examples.
-    let others = ["--name", "--query", "-L", "-c", "-e", "-f", "-lsystemd", "-n", "-r"].map(str::to_owned);
+    // Of chattr, udevadm, stat, readlink, sed, the shell and cc.
+    let others = ["--name", "--query", "-L", "-c", "-e", "-f", "-j", "-lsystemd", "-n", "-r"].map(str::to_owned);
     let all: BTreeSet<String> = own.chain(others).collect();
     for page in [MAIN, VERDICT, POLICY] {
         let named = options(&plain(page));
@@ -171,6 +171,16 @@ fn every_finding_stands_under_its_severity() {
             FindingCode::ALL.iter().filter(|c| severity(**c) == *wanted).map(ToString::to_string).collect();
         assert_eq!(named, codes, "{wanted}");
     }
+}
+
+#[test]
+fn every_finding_of_a_path_is_explained_and_no_other() {
+    let section = below(VERDICT, ".SS What bears on zeroing a file ahead of use");
+    let codes: BTreeSet<String> = PathCode::ALL.iter().map(ToString::to_string).collect();
+    assert_eq!(tags(section).into_iter().collect::<BTreeSet<_>>(), codes);
+    let effects = plain(below(VERDICT, ".SH THE ANSWER FOR A PATH"));
+    let effects = effects.split(".B findings[].effect").nth(1).unwrap().split(".TP").next().unwrap();
+    assert!(Effect::ALL.iter().all(|e| effects.contains(e.as_str())), "{effects}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub mod depth;
 pub mod device;
 pub mod driver_files;
 pub mod field;
+pub mod file;
 mod gather;
 pub mod initial;
 pub mod kernel;

@@ -2,6 +2,7 @@
 //! there (fieldguide 2). Reads mountinfo and sysfs below the root; asks no device and judges no speed.
 
 use crate::device::display::escape_str;
+use crate::device::Devnum;
 use crate::fact::Fact;
 use crate::facts::kernel;
 use crate::facts::knob::Knob;
@@ -26,6 +27,12 @@ pub struct OnPath {
     pub filesystem: String,
     /// Where it is mounted, escaped.
     pub mount_point: String,
+    /// The file or directory that holds the data, as it is named to the kernel.
+    pub real: String,
+    /// The number of the file system.
+    pub number: Devnum,
+    /// The options of the mount and of the file system.
+    pub options: Vec<String>,
     /// What was passed on the way, the outermost first, a sentence each.
     pub layers: Vec<String>,
     /// Whether the mount refuses writes.
@@ -61,6 +68,9 @@ fn at_level(root: &Root, located: &Located, level: usize) -> OnPath {
         path: escape_str(&located.path),
         filesystem: "unknown".to_owned(),
         mount_point: String::new(),
+        real: located.path.clone(),
+        number: located.filesystem,
+        options: Vec::new(),
         layers: Vec::new(),
         read_only: false,
         is_file: located.what == What::File,
@@ -71,6 +81,7 @@ fn at_level(root: &Root, located: &Located, level: usize) -> OnPath {
     on.filesystem = escape_str(&mount.kind);
     on.mount_point = escape_str(&mount.point);
     on.read_only = mount.options.iter().any(|o| o == "ro");
+    on.options.clone_from(&mount.options);
     if mount.kind == "overlay" {
         return below_overlay(root, located, &mount, on, level);
     }
@@ -148,10 +159,32 @@ pub fn can_write_zeroes(root: &Root, on: &OnPath) -> Can {
     if let Some(cannot) = by_release(kernel::release(root), kind, since) {
         return cannot;
     }
-    if on.marks.encrypted {
-        return Can::Written("the file is encrypted, so that its zeroes are written as ciphertext".to_owned());
+    if kind == "xfs" && zoned(root, on) {
+        match on.marks.realtime {
+            Some(true) => {
+                return no("xfs puts all that is written to its zoned realtime device in new space".to_owned())
+            }
+            Some(false) => {}
+            None => return Can::Unknown("whether the file lies on the zoned realtime device of the xfs".to_owned()),
+        }
     }
-    Can::Yes
+    match on.marks.encrypted {
+        // Of xfs no kernel has encryption.
+        _ if kind == "xfs" => Can::Yes,
+        Some(false) => Can::Yes,
+        Some(true) => Can::Written("the file is encrypted, so that its zeroes are written as ciphertext".to_owned()),
+        None => Can::Unknown("whether the file is encrypted".to_owned()),
+    }
+}
+
+/// The name by which the kernel's file systems know the device that a path lies on: a partition's own.
+pub fn own_device(root: &Root, on: &OnPath) -> Option<String> {
+    root.link_name(&format!("sys/dev/block/{}", on.number)).known().cloned()
+}
+
+/// Whether an xfs has a zoned realtime device: only then the kernel makes this directory (fs/xfs/xfs_sysfs.c).
+pub fn zoned(root: &Root, on: &OnPath) -> bool {
+    own_device(root, on).is_some_and(|name| root.exists(&format!("sys/fs/xfs/{name}/zoned")))
 }
 
 /// Nothing tells whether a file system has the call but the kernel's release; `None` where that says so.

@@ -60,7 +60,7 @@ fn at(path: &str, filesystem: (u32, u32), mount: u64) -> Located {
         what: What::File,
         filesystem: Devnum { major: filesystem.0, minor: filesystem.1 },
         mount: Some(mount),
-        marks: Marks { extents: Some(true), ..Marks::default() },
+        marks: Marks { extents: Some(true), encrypted: Some(false), ..Marks::default() },
     }
 }
 
@@ -171,9 +171,10 @@ fn marks_of_a_file_decide_before_its_device() {
         let on = resolve(&root, &Located { marks, ..at("/x", (8, 1), 22) });
         can_write_zeroes(&root, &on)
     };
-    let usual = Marks { extents: Some(true), ..Marks::default() };
+    let usual = Marks { extents: Some(true), encrypted: Some(false), ..Marks::default() };
     assert_eq!(with(usual), Can::Yes);
-    assert!(matches!(with(Marks { encrypted: true, ..usual }), Can::Written(_)));
+    assert!(matches!(with(Marks { encrypted: Some(true), ..usual }), Can::Written(_)));
+    assert!(matches!(with(Marks { encrypted: None, ..usual }), Can::Unknown(_)));
     assert!(matches!(with(Marks { immutable: true, ..usual }), Can::No(_)));
     assert!(matches!(with(Marks { append_only: true, ..usual }), Can::No(_)));
     assert!(matches!(with(Marks { extents: Some(false), ..usual }), Can::No(_)));

@@ -4,6 +4,7 @@ use crate::assess;
 use crate::device::display::escape_str;
 use crate::device::Device;
 use crate::error::{exit, Result};
+use crate::facts::file;
 use crate::facts::knob::Knob;
 use crate::facts::path::{self, Can, OnPath};
 use crate::facts::Depth;
@@ -17,6 +18,7 @@ use crate::machine::Roots;
 use crate::terms::{Basis, Class, Method};
 use crate::units::utc_seconds;
 use crate::verdict::expected::weakest_of;
+use crate::verdict::on_file;
 use verdict_format::answers::{PathAnswer, PathDevice};
 use verdict_format::{Document, Kind, FORMAT};
 
@@ -142,14 +144,21 @@ fn on_path(roots: &Roots, request: &Request<'_>, on: &OnPath, remark: &mut dyn F
     let unmet = unmet(roots, request, &ones, Some(&can), remark);
     let code = request.spelled(code(class, &unmet, Some(&can)));
     let documents: Vec<&Document> = ones.iter().map(|o| &o.document).collect();
-    let instead = instead::of(on, &can, class, &documents);
+    let file = file::gather(root, on);
+    let findings = on_file::findings(on, &can, &file);
+    let instead = instead::of(on, &can, class, &documents, on_file::copies(&findings));
     let below = |device: &Device, one: One| PathDevice {
         leaves: stack::leaves(root, device).iter().map(|l| escape_str(l)).collect(),
         verdict: one.document,
     };
     let below = devices.iter().zip(ones).map(|(device, one)| below(device, one)).collect();
     Ok(Checked {
-        answer: Answer::Path(Box::new(PathAnswer { instead, ..path_answer(on, &can, class, below) })),
+        answer: Answer::Path(Box::new(PathAnswer {
+            instead,
+            file: on_file::shares(&file),
+            findings,
+            ..path_answer(on, &can, class, below)
+        })),
         code,
         unmet,
     })
@@ -174,6 +183,8 @@ fn path_answer(on: &OnPath, can: &Can, class: Class, devices: Vec<PathDevice>) -
         offloaded,
         why,
         instead: None,
+        file: None,
+        findings: Vec::new(),
         devices,
     }
 }

@@ -1,6 +1,7 @@
 //! `zerocap estimate`: how long zeroing so many bytes takes, by the best method and by writing.
 
 use crate::error::{exit, Error, Result};
+use crate::facts::file;
 use crate::facts::path::{self, Can};
 use crate::jobs::check;
 use crate::jobs::target::{self, Target};
@@ -9,6 +10,7 @@ use crate::output::detail;
 use crate::terms::{Class, Method};
 use crate::units::human_bytes;
 use crate::verdict::estimate::{plans, seconds, zeroing, Rates};
+use crate::verdict::on_file;
 use verdict_format::answers::Estimate;
 use verdict_format::{Document, Kind, FORMAT};
 
@@ -28,22 +30,27 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
     let mut port = roots.port();
     let found = target::find(roots, request.typed)?;
     let is_device = matches!(found, Target::Device(_));
-    let (name, document, can, why) = match found {
+    let (name, document, can, why, findings) = match found {
         Target::Device(device) => {
             let document = check::document(roots, port.as_mut(), &device, remark);
-            (document.device.name.clone(), Some(document), Can::Yes, None)
+            (document.device.name.clone(), Some(document), Can::Yes, None, Vec::new())
         }
-        Target::Path(on) => match target::devices(request.typed, &on)? {
-            [device] => {
-                let document = check::document(roots, port.as_mut(), device, remark);
-                (on.path.clone(), Some(document), path::can_write_zeroes(&roots.system, &on), None)
+        Target::Path(on) => {
+            let devices = target::devices(request.typed, &on)?;
+            let can = path::can_write_zeroes(&roots.system, &on);
+            let findings = on_file::findings(&on, &can, &file::gather(&roots.system, &on));
+            match devices {
+                [device] => {
+                    let document = check::document(roots, port.as_mut(), device, remark);
+                    (on.path.clone(), Some(document), can, None, findings)
+                }
+                // Which device takes which share is the file system's own business.
+                devices => {
+                    let why = format!("it lies on {} devices, of which each may get any share", devices.len());
+                    (on.path.clone(), None, Can::Yes, Some(why), findings)
+                }
             }
-            // Which device takes which share is the file system's own business.
-            devices => {
-                let why = format!("it lies on {} devices, of which each may get any share", devices.len());
-                (on.path.clone(), None, Can::Yes, Some(why))
-            }
-        },
+        }
     };
     // A path may be a file that has yet to grow; a device ends where it ends.
     let end = document.as_ref().filter(|_| is_device).and_then(|d| d.device.size_bytes);
@@ -90,6 +97,7 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
         zero_rest_seconds: times.and_then(|p| p.zero_rest),
         write_all_seconds: times.and_then(|p| p.write_all),
         why: reason,
+        findings,
     };
     Ok((estimate, code))
 }

@@ -6,24 +6,20 @@ use crate::machine::fs::location::Place;
 use crate::terms::Class;
 use verdict_format::Document;
 
-/// File systems that put what is written over to another place: space that was written once is worth no more than new space.
-const COPYING: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
-
-/// A sentence; `None` where the call works, where nothing can be written at all, and where nothing better is known.
-pub fn of(on: &OnPath, can: &Can, class: Class, devices: &[&Document]) -> Option<String> {
+/// A sentence; `None` where the call works, where nothing can be written at all, and where nothing better is known. `copies`:
+/// what is written over goes to another place, so that space that was written once is worth no more than new space.
+pub fn of(on: &OnPath, can: &Can, class: Class, devices: &[&Document], copies: bool) -> Option<String> {
     let writable = !on.read_only && !on.marks.immutable && !on.marks.append_only;
     if *can == Can::Yes || !writable || !matches!(on.place, Place::Devices(_)) {
         return None;
     }
-    let said = [in_files(on, devices), on_device(class, devices)].into_iter().flatten().collect::<Vec<_>>();
+    let in_files = (!copies).then(|| in_files(on, devices));
+    let said = [in_files, on_device(class, devices)].into_iter().flatten().collect::<Vec<_>>();
     (!said.is_empty()).then(|| said.join("; "))
 }
 
 /// Of a file: zeroes that are written once make later synchronous writes as fast as WRITE_ZEROES would.
-fn in_files(on: &OnPath, devices: &[&Document]) -> Option<String> {
-    if COPYING.contains(&on.filesystem.as_str()) {
-        return None;
-    }
+fn in_files(on: &OnPath, devices: &[&Document]) -> String {
     let tried = devices.iter().filter_map(|d| d.overwrite.as_ref());
     let here = tried.filter(|o| o.mount_point.as_deref().is_none_or(|m| m == on.mount_point));
     let gain = here.filter(|o| o.filesystem == on.filesystem).find_map(|o| o.gain_written);
@@ -36,7 +32,7 @@ fn in_files(on: &OnPath, devices: &[&Document]) -> Option<String> {
             format!(" (what that gains: `zerocap measure /dev/{name} --scratch {}`)", on.mount_point)
         }
     };
-    Some(format!("write zeroes into the file once, keep it and use it again{gained}"))
+    format!("write zeroes into the file once, keep it and use it again{gained}")
 }
 
 /// Of the device itself: its class is that of PUNCH_HOLE, which needs no knob.
@@ -52,6 +48,7 @@ fn on_device(class: Class, devices: &[&Document]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Devnum;
     use crate::machine::fs::path_info::Marks;
 
     fn on(filesystem: &str) -> OnPath {
@@ -59,6 +56,9 @@ mod tests {
             path: "/srv/db".to_owned(),
             filesystem: filesystem.to_owned(),
             mount_point: "/srv".to_owned(),
+            real: "/srv/db".to_owned(),
+            number: Devnum { major: 8, minor: 1 },
+            options: Vec::new(),
             layers: Vec::new(),
             read_only: false,
             is_file: false,
@@ -70,14 +70,15 @@ mod tests {
     #[test]
     fn the_next_step_is_named_where_there_is_one() {
         let no = Can::No("this kernel has no such call".to_owned());
-        let files = of(&on("ext4"), &no, Class::Unknown, &[]).unwrap();
+        let files = of(&on("ext4"), &no, Class::Unknown, &[], false).unwrap();
         assert!(files.contains("write zeroes into the file once") && files.contains("--scratch /srv"), "{files}");
         assert!(!files.contains("PUNCH_HOLE"), "nothing is known of the device: {files}");
-        assert!(of(&on("ext4"), &no, Class::Fast, &[]).unwrap().contains("FALLOC_FL_PUNCH_HOLE, on any kernel"));
+        assert!(of(&on("ext4"), &no, Class::Fast, &[], false).unwrap().contains("FALLOC_FL_PUNCH_HOLE, on any kernel"));
         // A file system that copies gains nothing by space that was written before.
-        assert_eq!(of(&on("btrfs"), &no, Class::Slow, &[]), None);
-        assert!(!of(&on("btrfs"), &no, Class::Fast, &[]).unwrap().contains("into the file"));
-        assert_eq!(of(&on("ext4"), &Can::Yes, Class::Fast, &[]), None);
-        assert_eq!(of(&OnPath { read_only: true, ..on("ext4") }, &no, Class::Fast, &[]), None);
+        assert_eq!(of(&on("btrfs"), &no, Class::Slow, &[], true), None);
+        assert!(!of(&on("btrfs"), &no, Class::Fast, &[], true).unwrap().contains("into the file"));
+        assert!(of(&on("btrfs"), &no, Class::Slow, &[], false).is_some(), "chattr +C");
+        assert_eq!(of(&on("ext4"), &Can::Yes, Class::Fast, &[], false), None);
+        assert_eq!(of(&OnPath { read_only: true, ..on("ext4") }, &no, Class::Fast, &[], false), None);
     }
 }

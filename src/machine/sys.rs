@@ -312,6 +312,9 @@ pub fn dm_table_status(control: impl AsFd, buffer: &mut [u8; DM_BUFFER]) -> Resu
 /// `_IOR('X', 31, struct fsxattr)` of <linux/fs.h>.
 const FS_IOC_FSGETXATTR: u64 = 0x801c_581f;
 
+/// `FS_XFLAG_REALTIME` of <linux/fs.h>: on the realtime device of an xfs.
+pub const FS_XFLAG_REALTIME: u32 = 1;
+
 /// The flags of a file that every file system has words for (`FS_XFLAG_*`).
 pub fn xflags(fd: impl AsFd) -> Result<u32> {
     let mut attributes = b::fsxattr::default();
@@ -338,12 +341,12 @@ struct Fiemap {
 const _: () = assert!(std::mem::offset_of!(Fiemap, extents) == 32);
 
 /// Where a file system has put a part of a file: offset in the file, physical offset, length and flags of each extent, at
-/// most 64.
-pub fn extents(fd: impl AsFd, offset: u64, length: u64) -> Result<Vec<(u64, u64, u64, u32)>> {
+/// most 64. `sync`: what is in the cache alone is written first; without it nothing is written.
+pub fn extents(fd: impl AsFd, offset: u64, length: u64, sync: bool) -> Result<Vec<(u64, u64, u64, u32)>> {
     let mut map = Fiemap {
         start: offset,
         length,
-        flags: FIEMAP_FLAG_SYNC,
+        flags: if sync { FIEMAP_FLAG_SYNC } else { 0 },
         mapped: 0,
         count: EXTENTS as u32,
         reserved: 0,

@@ -1,5 +1,6 @@
 //! The answer of `estimate` as text. A time that is not known is `unknown`, never a number.
 
+use crate::output::path_answer;
 use crate::terms::Plan;
 use crate::units::human_bytes;
 use std::io::{self, Write};
@@ -29,6 +30,7 @@ pub fn write(out: &mut impl Write, e: &Estimate) -> io::Result<()> {
     if let Some(why) = e.why.as_ref().filter(|w| !w.is_empty()) {
         writeln!(out, "  no estimate of zeroing: {why}")?;
     }
+    path_answer::findings(out, &e.findings)?;
     let Some(data) = e.data_fraction else { return Ok(()) };
     writeln!(out, "  with {:.1} % of it data:", data * 100.0)?;
     for (plan, says, t) in [

@@ -2,7 +2,7 @@
 //! Pure.
 
 use crate::error::exit;
-use crate::terms::{Class, FindingCode};
+use crate::terms::{Class, FindingCode, PathCode};
 
 /// The page with the findings and the words of the document.
 const VERDICT: &str = include_str!("../../man/zerocap-verdict.5");
@@ -16,6 +16,9 @@ pub fn explain(word: &str) -> Option<String> {
     if let Ok(code) = word.parse::<FindingCode>() {
         return entry(VERDICT, code.as_str());
     }
+    if let Ok(code) = word.parse::<PathCode>() {
+        return entry(VERDICT, code.as_str());
+    }
     if let Ok(class) = word.parse::<Class>() {
         return entry(ZEROCAP, class.as_str());
     }
@@ -27,7 +30,8 @@ pub fn words() -> Vec<String> {
     let findings = FindingCode::ALL.iter().map(|code| code.as_str().to_owned());
     let classes = Class::ALL.iter().map(|class| class.as_str().to_owned());
     let codes = exit::ALL.iter().map(ToString::to_string);
-    classes.chain(findings).chain(codes).collect()
+    let of_paths = PathCode::ALL.iter().map(|code| code.as_str().to_owned());
+    classes.chain(findings).chain(of_paths).chain(codes).collect()
 }
 
 /// The text of an entry of a list: `.TP`, `.B word`, and the lines up to the next request that ends it.
@@ -85,6 +89,7 @@ mod tests {
     #[test]
     fn a_word_of_each_kind() {
         assert!(explain("old-data-left").is_some_and(|t| t.contains("write the zeroes")));
+        assert!(explain("data-journal").is_some_and(|t| t.contains("data=ordered")));
         assert!(explain("fast").is_some());
         assert!(explain("7").is_some_and(|t| t.contains("a requirement is not met")));
         assert!(explain("32").is_some_and(|t| t.starts_with("no such device")));

@@ -12,6 +12,7 @@ mod kept_rules;
 pub mod limit_rules;
 pub mod measurement;
 pub mod member;
+pub mod on_file;
 pub mod wants;
 
 use crate::terms::{Basis, Class, FindingCode, Severity};

@@ -1,6 +1,7 @@
 //! The answers that are no documents: of `estimate`, and of `check` for a path.
 
 use super::*;
+use verdict_format::{Effect, PathCode};
 
 /// What is wrong with an answer that is no document, by its definition in the schema.
 fn check_answer(definition: &str, answer: &Value) -> Vec<String> {
@@ -36,7 +37,21 @@ fn the_answers_that_are_no_documents_fit_their_definitions() {
     }
     // Only where this directory lies on a block device of this machine, which in a container it need not.
     match run(&["check", "--json", env!("CARGO_MANIFEST_DIR")], None) {
-        Some(answer) => assert_eq!(check_answer("path_answer", &answer), [""; 0], "{answer}"),
+        Some(answer) => {
+            assert_eq!(check_answer("path_answer", &answer), [""; 0], "{answer}");
+            assert_eq!(answer["file"], Value::Null, "a directory has no map");
+        }
         None => eprintln!("not run: {} is on no block device that can be seen", env!("CARGO_MANIFEST_DIR")),
     }
+}
+
+#[test]
+fn the_words_of_a_path_are_those_of_the_program() {
+    let schema = schema();
+    let words = |field: &str| -> BTreeSet<&str> {
+        let list = schema["$defs"]["path_finding"]["properties"][field]["examples"].as_array().unwrap();
+        list.iter().filter_map(Value::as_str).collect()
+    };
+    assert_eq!(words("code"), PathCode::ALL.iter().map(|w| w.as_str()).collect());
+    assert_eq!(words("effect"), Effect::ALL.iter().map(|w| w.as_str()).collect());
 }

@@ -1,7 +1,7 @@
 //! The answers that are no documents: of `check` for a path, of `estimate`, `is-zero` and `probe`.
 
 use crate::document::{Device, Document, Finding};
-use crate::{open, Class, Kind, Method, Plan, FORMAT};
+use crate::{open, Class, Effect, Kind, Method, PathCode, Plan, FORMAT};
 use serde::{Deserialize, Serialize};
 
 /// One answer as JSON on one line, without a newline.
@@ -39,8 +39,56 @@ pub struct PathAnswer {
     /// What to do in its place, a sentence with what was measured of it; null where it works, and where nothing is known.
     #[serde(default)]
     pub instead: Option<String>,
+    /// How the file lies in its file system; null for a directory.
+    #[serde(default)]
+    pub file: Option<FileShares>,
+    /// What bears on zeroing files there ahead of use.
+    #[serde(default)]
+    pub findings: Vec<PathFinding>,
     /// The devices that the file system uses.
     pub devices: Vec<PathDevice>,
+}
+
+/// How the bytes of a file lie in its file system (FIEMAP). All but the size are null where that is not known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileShares {
+    /// The size.
+    pub size_bytes: u64,
+    /// So many, from the first byte on, were looked at; the others are of these.
+    pub looked_at_bytes: Option<u64>,
+    /// Without space.
+    pub hole_bytes: Option<u64>,
+    /// With space that was never written.
+    pub unwritten_bytes: Option<u64>,
+    /// Written to the cache, and given no space yet.
+    pub delayed_bytes: Option<u64>,
+    /// Written.
+    pub written_bytes: Option<u64>,
+    /// Of those with space: shared with other files.
+    pub shared_bytes: Option<u64>,
+    /// Of those with space: compressed or encrypted, by the file system's own word.
+    pub encoded_bytes: Option<u64>,
+    /// Why it is not known.
+    pub unknown: Option<String>,
+}
+
+/// Something that bears on zeroing files ahead of use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PathFinding {
+    /// What it is; null: of a newer zerocap.
+    #[serde(deserialize_with = "open::or_none")]
+    pub code: Option<PathCode>,
+    /// True; null where it cannot be told whether it holds, and the text says why.
+    pub holds: Option<bool>,
+    /// The part of the file that it is about, 0 to 1; null where it is about all of it, or where that is not known.
+    pub share: Option<f64>,
+    /// What fallocate(FALLOC_FL_WRITE_ZEROES) does there; null where it cannot be told.
+    #[serde(default, deserialize_with = "open::or_none")]
+    pub effect: Option<Effect>,
+    /// A sentence.
+    pub text: String,
+    /// What to do; null where nothing better is known.
+    pub instead: Option<String>,
 }
 
 /// A device below a path.
@@ -98,6 +146,9 @@ pub struct Estimate {
     pub write_all_seconds: Option<f64>,
     /// Why zeroing has no time.
     pub why: Option<String>,
+    /// Of a path: what bears on zeroing files there ahead of use.
+    #[serde(default)]
+    pub findings: Vec<PathFinding>,
 }
 
 /// The answer of `is-zero`.

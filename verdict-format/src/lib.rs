@@ -28,7 +28,7 @@ pub use document::{
 pub use finding::{Code, FindingCode};
 pub use number::Devnum;
 pub use reader::{accept, read, read_below, ReadError, DIRECTORY};
-pub use words::{Basis, Class, Kind, Method, Plan, Severity, State, UnknownWord};
+pub use words::{Basis, Class, Effect, Kind, Method, PathCode, Plan, Severity, State, UnknownWord};
 
 /// The number of the form that this package reads and writes.
 pub const FORMAT: u32 = 1;

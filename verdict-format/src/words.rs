@@ -122,6 +122,42 @@ words! {
 }
 
 words! {
+    /// What bears on zeroing a file ahead of use; zerocap-verdict(5) says what each means and what to do.
+    PathCode {
+        /// Parts of the file are shared with other files.
+        SharedExtents = "shared-extents",
+        /// The file system puts what is written over in new space.
+        CopyOnWrite = "copy-on-write",
+        /// A device below has a snapshot, or is one.
+        SnapshotBelow = "snapshot-below",
+        /// The data goes through the journal.
+        DataJournal = "data-journal",
+        /// The file system compresses what is written.
+        FileCompressed = "file-compressed",
+        /// The file system encrypts what is written.
+        FileEncrypted = "file-encrypted",
+        /// Parts of the file have no space.
+        FileHoles = "file-holes",
+        /// Parts of the file have space that was never written.
+        UnwrittenExtents = "unwritten-extents",
+    }
+}
+
+words! {
+    /// What fallocate(FALLOC_FL_WRITE_ZEROES) does where a finding of a path holds.
+    Effect {
+        /// It zeroes, and later writes gain by it.
+        Works = "works",
+        /// It succeeds, but what it writes takes as long as writing.
+        Writes = "writes",
+        /// It zeroes, and later writes gain less by it.
+        GainsLess = "gains-less",
+        /// It fails.
+        Fails = "fails",
+    }
+}
+
+words! {
     /// How much a finding matters.
     Severity {
         /// Worth knowing.

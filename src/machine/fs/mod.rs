@@ -2,6 +2,7 @@
 
 pub mod attribute;
 pub mod durable;
+pub mod file_map;
 pub mod guard;
 pub mod location;
 pub mod lock;

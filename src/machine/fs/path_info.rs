@@ -4,11 +4,13 @@
 use crate::device::display::escape_str;
 use crate::device::Devnum;
 use crate::error::{Error, Result};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxAttributes, StatxFlags};
+use crate::machine::sys;
+use rustix::fs::{AtFlags, FileType, IFlags, Mode, OFlags, Statx, StatxAttributes, StatxFlags};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 /// `FS_EXTENT_FL` of `<linux/fs.h>`: an ext4 inode that is mapped by extents.
-const FS_EXTENT_FL: u32 = 0x0008_0000;
+const FS_EXTENT_FL: IFlags = IFlags::from_bits_retain(0x0008_0000);
 
 /// What a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +33,17 @@ pub struct Marks {
     /// It may only grow.
     pub append_only: bool,
     /// Its content is encrypted by the file system.
-    pub encrypted: bool,
+    pub encrypted: Option<bool>,
     /// An ext4 inode that is mapped by extents.
     pub extents: Option<bool>,
+    /// What is written over stays in its place (btrfs: chattr +C; f2fs: pinned).
+    pub no_cow: Option<bool>,
+    /// Its content is compressed.
+    pub compressed: Option<bool>,
+    /// Its data is to go through the journal (ext4: chattr +j).
+    pub journaled: Option<bool>,
+    /// It lies on the realtime device of an xfs.
+    pub realtime: Option<bool>,
 }
 
 /// A path that was looked up; links are followed.
@@ -72,18 +82,10 @@ pub fn locate(typed: &str) -> Result<Located> {
         FileType::Socket => What::Other("a socket"),
         _ => What::Other("no file"),
     };
-    let has = |mark| stat.stx_attributes.contains(mark);
     let marks = match what {
-        What::File => Marks {
-            immutable: has(StatxAttributes::IMMUTABLE),
-            append_only: has(StatxAttributes::APPEND),
-            encrypted: has(StatxAttributes::ENCRYPTED),
-            extents: extents(&path),
-        },
-        // What is made in a directory is encrypted, and mapped, as the directory is.
-        What::Directory => {
-            Marks { encrypted: has(StatxAttributes::ENCRYPTED), extents: extents(&path), ..Marks::default() }
-        }
+        What::File => marks(&path, &stat),
+        // What is made in a directory is encrypted, and mapped, as the directory is; but it can be changed.
+        What::Directory => Marks { immutable: false, append_only: false, ..marks(&path, &stat) },
         _ => Marks::default(),
     };
     let mount = (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id);
@@ -106,18 +108,35 @@ pub fn node_number(node: &str) -> Option<Devnum> {
     crate::machine::block::locked_disk::node_devnum(node).map(|(major, minor)| Devnum { major, minor })
 }
 
-/// Whether a file or directory is mapped by extents, where its file system says so.
-fn extents(path: &Path) -> Option<bool> {
+/// The marks of a file or directory, where its file system says them.
+fn marks(path: &Path, stat: &Statx) -> Marks {
+    let has = |mark| stat.stx_attributes.contains(mark);
+    // A bit that the file system does not know of says nothing.
+    let known = |mark| stat.stx_attributes_mask.contains(mark).then(|| has(mark));
+    let fd = open(path).ok();
+    let flags = fd.as_ref().and_then(|fd| rustix::fs::ioctl_getflags(fd).ok());
+    let flag = |flag| flags.map(|flags| flags.contains(flag));
+    Marks {
+        immutable: has(StatxAttributes::IMMUTABLE),
+        append_only: has(StatxAttributes::APPEND),
+        encrypted: known(StatxAttributes::ENCRYPTED),
+        extents: flag(FS_EXTENT_FL),
+        no_cow: flag(IFlags::NOCOW),
+        compressed: flag(IFlags::COMPRESSED).or_else(|| known(StatxAttributes::COMPRESSED)),
+        journaled: flag(IFlags::JOURNALING),
+        realtime: fd.and_then(|fd| sys::xflags(fd).ok()).map(|x| x & sys::FS_XFLAG_REALTIME != 0),
+    }
+}
+
+/// Opens a file or directory for reading; it must be one.
+pub(super) fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let fd = rustix::fs::open(path, flags, Mode::empty()).ok()?;
-    let flags = rustix::fs::ioctl_getflags(fd).ok()?;
-    Some(flags.bits() & FS_EXTENT_FL != 0)
+    rustix::fs::open(path, flags, Mode::empty())
 }
 
 /// Whether a file has no data between two offsets in bytes, only holes; `None` where it cannot be told.
 pub fn only_holes(path: &str, from: u64, to: u64) -> Option<bool> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let fd = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    let fd = open(Path::new(path)).ok()?;
     if !FileType::from_raw_mode(rustix::fs::fstat(&fd).ok()?.st_mode).is_file() {
         return None;
     }

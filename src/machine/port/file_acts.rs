@@ -7,7 +7,7 @@ use crate::machine::port::pattern;
 use crate::machine::port::range::ScratchRange;
 use crate::machine::sys;
 use crate::units::Nanos;
-use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags, StatxAttributes, StatxFlags};
+use rustix::fs::{AtFlags, FallocateFlags, IFlags, Mode, OFlags, StatxAttributes, StatxFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 use serde::{Deserialize, Serialize};
 use std::io::IoSlice;
@@ -82,11 +82,6 @@ impl Marks {
         Some(Marks { direct_align: u32::from_le_bytes(*align), encrypted, compressed, dax, journaled, realtime })
     }
 }
-
-/// `FS_JOURNAL_DATA_FL` of `<linux/fs.h>`.
-const FS_JOURNAL_DATA_FL: u32 = 0x4000;
-/// `FS_XFLAG_REALTIME` of `<linux/fs.h>`.
-const FS_XFLAG_REALTIME: u32 = 1;
 
 /// A piece of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,36 +194,50 @@ pub(super) fn sync_writes(
     Ok(Nanos(u64::try_from(took).unwrap_or(u64::MAX)))
 }
 
-/// Asks for the extents, all of them: one answer holds some.
+/// Asks for the extents, after what is in the cache was written.
 pub(super) fn extents(fd: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Vec<u8>, ActError> {
+    let (found, _) = extents_of(fd, (offset, length), true, usize::MAX).map_err(os)?;
+    let words = |e: &Extent| [e.logical, e.physical, e.length, e.flags];
+    Ok(found.iter().flat_map(words).flat_map(u64::to_le_bytes).collect())
+}
+
+/// The extents of a part of a file, all of them, since one answer of the kernel holds some; once there are `most`, no further
+/// ones are asked for. Also gives the byte up to which was looked.
+pub fn extents_of(
+    fd: BorrowedFd<'_>,
+    (offset, length): (u64, u64),
+    sync: bool,
+    most: usize,
+) -> rustix::io::Result<(Vec<Extent>, u64)> {
     let (mut at, end) = (offset, offset.saturating_add(length));
-    let mut bytes = Vec::new();
-    while at < end {
-        let found = sys::extents(fd, at, end - at).map_err(os)?;
-        let words = |e: &(u64, u64, u64, u32)| [e.0, e.1, e.2, u64::from(e.3)];
-        bytes.extend(found.iter().flat_map(words).flat_map(u64::to_le_bytes));
-        match found.last().map(|e| e.0.saturating_add(e.2)) {
+    let mut all = Vec::new();
+    while at < end && all.len() < most {
+        let found = sys::extents(fd, at, end - at, sync)?;
+        let extent =
+            |e: &(u64, u64, u64, u32)| Extent { logical: e.0, physical: e.1, length: e.2, flags: u64::from(e.3) };
+        all.extend(found.iter().map(extent));
+        at = match found.last().map(|e| e.0.saturating_add(e.2)) {
+            Some(next) if next > at => next,
             // Past a hole at the end nothing comes any more.
-            Some(next) if next > at => at = next,
-            _ => break,
-        }
+            _ => end,
+        };
     }
-    Ok(bytes)
+    Ok((all, at.min(end)))
 }
 
 /// Asks for the marks. What a file system does not know of is not set.
 pub(super) fn marks(fd: BorrowedFd<'_>) -> Result<Vec<u8>, ActError> {
     let stat = rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).map_err(os)?;
     let has = |mark| stat.stx_attributes.contains(mark);
-    let flags = rustix::fs::ioctl_getflags(fd).map_or(0, |f| f.bits());
+    let flags = rustix::fs::ioctl_getflags(fd).unwrap_or(IFlags::empty());
     let xflags = sys::xflags(fd).unwrap_or(0);
     let marks = Marks {
         direct_align: stat.stx_dio_offset_align,
         encrypted: has(StatxAttributes::ENCRYPTED),
         compressed: has(StatxAttributes::COMPRESSED),
         dax: has(StatxAttributes::DAX),
-        journaled: flags & FS_JOURNAL_DATA_FL != 0,
-        realtime: xflags & FS_XFLAG_REALTIME != 0,
+        journaled: flags.contains(IFlags::JOURNALING),
+        realtime: xflags & sys::FS_XFLAG_REALTIME != 0,
     };
     Ok(marks.encoded())
 }
