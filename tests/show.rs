@@ -303,6 +303,65 @@ fn completions_know_every_verb() {
     assert_eq!(run(&["completions", "csh"]).0, Some(2));
 }
 
+/// What is typed is completed by the shells themselves: a device of this machine, and a word of `--scratch`.
+#[test]
+fn shells_complete_devices_and_the_words_of_scratch() {
+    let size = |name: &str| std::fs::read_to_string(format!("/sys/block/{name}/size")).is_ok_and(|s| s.trim() != "0");
+    let names = std::fs::read_dir("/sys/block").unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    // The longest: it is the beginning of no other.
+    let Some(device) = names.filter(|name| size(name)).max_by_key(String::len) else {
+        return not_run("this machine shows no block device");
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let (typed, end) = device.split_at(device.len() - 1);
+    let bash = format!(
+        "source ./bash; t() {{ COMP_WORDS=(zerocap \"$@\") COMP_CWORD=$# COMPREPLY=(); _zerocap_words zerocap \"${{@:$#}}\" \"${{@:$#-1:1}}\"; \
+         echo \"$*: ${{COMPREPLY[*]}}\"; }}; t measure {typed}; t measure --scratch la; t tune apply {typed}; \
+         t measure --jobs {typed}; t record {device} {typed}; t show {device} {typed}"
+    );
+    let fish = format!(
+        "source ./fish; for line in 'measure {typed}' 'measure --scratch la' 'tune apply {typed}'; \
+         echo $line: (complete -C \"zerocap $line\"); end"
+    );
+    // In a terminal of its own; ^T writes down what stands in the line, and empties it.
+    let zsh = format!(
+        "zmodload zsh/zpty; zpty z zsh -f -i; zpty -w z 'PS1=; autoload -Uz compinit; compinit -D -u; source ./zsh; \
+         w() {{ print -r -- $BUFFER >>lines; BUFFER= }}; zle -N w; bindkey \"^T\" w; print RE\"\"ADY'; zpty -r -m z out '*READY*'; \
+         zpty -n -w z $'zerocap measure {device}\\t\\x14zerocap measure --scratch la\\t\\x14exit\\n'; \
+         while zpty -r z out; do :; done; cat lines"
+    );
+    for (shell, script) in [("bash", bash), ("fish", fish), ("zsh", zsh)] {
+        std::fs::write(at(shell), out(&["completions", shell])).unwrap();
+        let mut command = Command::new("timeout");
+        command.args(["60", shell]).args(if shell == "zsh" { &["-f", "-c"][..] } else { &["-c"] }).arg(&script);
+        let output = command.current_dir(dir.path()).env("HOME", dir.path()).output().unwrap();
+        if output.status.code() == Some(127) {
+            not_run(&format!("{shell} is not installed"));
+            continue;
+        }
+        let said = String::from_utf8_lossy(&output.stdout);
+        let line =
+            |typed: &str| said.lines().find(|l| l.starts_with(typed)).unwrap_or_else(|| panic!("{shell}: {said}"));
+        if shell == "zsh" {
+            assert_eq!(line("zerocap measure --scratch"), "zerocap measure --scratch label");
+            assert_eq!(line(&format!("zerocap measure {typed}")), format!("zerocap measure {typed}{end} "));
+            continue;
+        }
+        let offers = |typed: &str| line(typed).split_once(": ").map_or("", |(_, words)| words).split(' ');
+        assert!(offers("measure --scratch la:").any(|w| w == "label"), "{shell}: {said}");
+        for typed in [format!("measure {typed}:"), format!("tune apply {typed}:")] {
+            assert!(offers(&typed).any(|w| w == device), "{shell}: {said}");
+        }
+        if shell == "bash" {
+            let offered = |typed: String| offers(&typed).any(|w| w == device);
+            assert!(offered(format!("show {device} {typed}:")), "as many as wanted: {said}");
+            assert!(!offered(format!("record {device} {typed}:")), "one device: {said}");
+            assert!(!offered(format!("measure --jobs {typed}:")), "a number: {said}");
+        }
+    }
+}
+
 #[test]
 fn a_missing_device_fails_unless_it_may_be_missing() {
     assert_eq!(run(&["show", "sde", "no-such-disk", "--json"]).0, Some(64));
