@@ -19,8 +19,13 @@ VERSION := $(shell sed -n '/^\[package\]/,/^version/s/^version = "\(.*\)"/\1/p' 
 T       ?= smoke
 TARGET   = $(abspath $(or $(CARGO_TARGET_DIR),target))
 BUILT    = $(TARGET)/release/zerocap
-# What is installed; another build by BIN=target/sim/zerocap.
+# What is installed; another build by BIN=target/sim/zerocap. EVENT is the program of udev's rule, which lies beside it.
 BIN     ?= $(BUILT)
+EVENT   ?= $(dir $(BIN))zerocap-event
+# It starts at every event, so it is static, which saves the loading of libraries. Where the C library cannot be linked in
+# (of Fedora's that is glibc-static) EVENT_FLAGS= makes it like others.
+EVENT_FLAGS ?= -C target-feature=+crt-static
+HOST     = $(shell rustc -vV | sed -n 's/^host: //p')
 # A check that cannot be made leaves a file here (tests/common/not_run.rs); with CI=true it fails instead.
 NOT_RUN  = $(TARGET)/tmp/not-run
 
@@ -29,6 +34,9 @@ NOT_RUN  = $(TARGET)/tmp/not-run
 REMAP    = --remap-path-prefix=$(CURDIR)=/usr/src/zerocap-$(VERSION) \
 	--remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=/usr/src/cargo
 RELEASE  = RUSTFLAGS="$$RUSTFLAGS $(REMAP)" cargo $(1) --release --locked $(CARGO_ARGS)
+# With a target that is named, so that the flags are not those of what runs while it is built.
+BUILD_EVENT = RUSTFLAGS="$$RUSTFLAGS $(REMAP) $(EVENT_FLAGS)" cargo build --profile event --bin zerocap-event \
+	--no-default-features --target $(HOST) --locked $(CARGO_ARGS)
 
 .PHONY: all run setup setup-test build program check test test-vm test-long mutants bench bindings dist sbom install uninstall clean
 
@@ -46,7 +54,9 @@ build: setup
 
 # The same where the packages are another's matter: distributions build with this, and CARGO_ARGS=--offline.
 program:
-	$(call RELEASE,build)
+	$(call RELEASE,build --bin zerocap)
+	$(BUILD_EVENT)
+	install -m 0755 $(TARGET)/$(HOST)/event/zerocap-event $(dir $(BUILT))
 
 # So that `make install` in a fresh clone builds first, and after a build asks for no toolchain (sudo).
 $(BUILT): Cargo.toml Cargo.lock $(shell find src bindings/src -name '*.rs')
@@ -97,8 +107,7 @@ mutants: setup-test
 	tests/long mutants
 
 # Ratios in one run; nothing here can fail a build.
-bench: setup-test
-	$(call RELEASE,build)
+bench: setup-test program
 	ZEROCAP_SCALE=10000 $(call RELEASE,test) --test scale --test event_cost --test read_cost --test fleet_cost -- --nocapture
 
 bindings:
@@ -114,8 +123,9 @@ sbom:
 
 install: $(BIN)
 	install -D -m 0755 $(BIN) $(DESTDIR)$(BINDIR)/zerocap
+	install -D -m 0755 $(EVENT) $(DESTDIR)$(UDEVDIR)/zerocap
 	install -d $(DESTDIR)$(UDEVDIR)/rules.d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d
-	set -o pipefail; sed 's,@BINDIR@,$(BINDIR),g' rules/90-zerocap.rules | install -m 0644 /dev/stdin $(DESTDIR)$(UDEVDIR)/rules.d/90-zerocap.rules
+	set -o pipefail; sed 's,@BINDIR@,$(BINDIR),g; s,@UDEVDIR@,$(UDEVDIR),g' rules/90-zerocap.rules | install -m 0644 /dev/stdin $(DESTDIR)$(UDEVDIR)/rules.d/90-zerocap.rules
 	install -d $(DESTDIR)$(UDEVDIR)/hwdb.d $(DESTDIR)/etc/zerocap/policy.d
 	install -m 0644 rules/policy.d/*.toml $(DESTDIR)$(PREFIX)/lib/zerocap/policy.d/
 	install -m 0644 rules/hwdb/*.hwdb $(DESTDIR)$(UDEVDIR)/hwdb.d/
@@ -140,7 +150,7 @@ install: $(BIN)
 # /etc/zerocap is the administrator's, and stays.
 uninstall:
 	set -e; stage=$$(mktemp -d); trap 'rm -rf "$$stage"' EXIT; \
-	$(MAKE) --silent install DESTDIR="$$stage" BIN=/bin/true; cd "$$stage"; \
+	$(MAKE) --silent install DESTDIR="$$stage" BIN=/bin/true EVENT=/bin/true; cd "$$stage"; \
 	find . ! -type d -printf '%P\0' | while IFS= read -r -d '' file; do rm -f "$(abspath $(DESTDIR))/$$file"; done; \
 	find .$(PREFIX)/lib/zerocap .$(DOCDIR) -depth -type d -printf '%p\0' | while IFS= read -r -d '' own; do \
 	    [ ! -d "$(abspath $(DESTDIR))/$$own" ] || rmdir --ignore-fail-on-non-empty "$(abspath $(DESTDIR))/$$own"; done

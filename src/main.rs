@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 use zerocap::jobs::measure_child;
+use zerocap::jobs::udev_event;
 use zerocap::machine::port::process;
 
 fn main() -> ExitCode {
@@ -16,7 +17,7 @@ fn main() -> ExitCode {
             if rest.iter().any(|a| a == "--help" || a == "-h") {
                 return zerocap::cli::run();
             }
-            match zerocap::jobs::udev_event::main(&rest) {
+            match udev_event::main(&rest) {
                 // Nobody may be listening; that fails no event.
                 Ok(lines) => drop(std::io::stdout().write_all(lines.as_bytes())),
                 Err(e) => drop(writeln!(std::io::stderr(), "zerocap: udev: {e}")),

@@ -150,6 +150,7 @@ fn install_puts_everything_at_its_place() {
             .arg(format!("DESTDIR={}", dest.display()))
             .arg(format!("PREFIX={prefix}"))
             .arg(format!("BIN={}", env!("CARGO_BIN_EXE_zerocap")))
+            .arg(format!("EVENT={}", env!("CARGO_BIN_EXE_zerocap-event")))
             .current_dir(repository())
             .env_remove("MAKEFLAGS")
             .output()
@@ -170,6 +171,7 @@ fn install_puts_everything_at_its_place() {
             ("lib/systemd/system/zerocap-recover.service", 0o644),
             ("lib/udev/hwdb.d/60-zerocap-model.hwdb", 0o644),
             ("lib/udev/rules.d/90-zerocap.rules", 0o644),
+            ("lib/udev/zerocap", 0o755),
             ("lib/zerocap/policy.d/10-public-record.toml", 0o644),
             ("share/bash-completion/completions/zerocap", 0o644),
             ("share/doc/zerocap/examples/hooks/libvirt-qemu", 0o644),
@@ -192,8 +194,11 @@ fn install_puts_everything_at_its_place() {
         assert!(dest.join("etc/zerocap/policy.d").is_dir());
         for place in found.keys().filter(|p| p.contains(".rules") || p.contains(".service")) {
             let text = std::fs::read_to_string(dest.join(place)).unwrap();
-            assert!(text.contains(&format!("{prefix}/bin/zerocap ")) && !text.contains("@BINDIR@"), "{place}");
+            assert!(text.contains(&format!("{prefix}/bin/zerocap ")) && !text.contains("DIR@"), "{place}");
         }
+        let rule =
+            std::fs::read_to_string(dest.join(format!("{}/lib/udev/rules.d/90-zerocap.rules", &prefix[1..]))).unwrap();
+        assert!(rule.contains(&format!("\"{prefix}/lib/udev/zerocap $devnode\"")), "{rule}");
         // The shipped rules are found where they were put.
         let list = Command::new(env!("CARGO_BIN_EXE_zerocap"))
             .args(["policy", "list", "--root"])
@@ -211,7 +216,7 @@ fn install_puts_everything_at_its_place() {
 fn udev_itself_accepts_the_rule() {
     let dir = tempfile::tempdir().unwrap();
     let rule = dir.path().join("90-zerocap.rules");
-    std::fs::write(&rule, RULE.replace("@BINDIR@", "/usr/bin")).unwrap();
+    std::fs::write(&rule, RULE.replace("@BINDIR@", "/usr/bin").replace("@UDEVDIR@", "/usr/lib/udev")).unwrap();
     // `verify` is in udevadm 254 and later.
     match Command::new("udevadm").arg("verify").arg("--no-summary").arg(&rule).output() {
         Ok(o) if String::from_utf8_lossy(&o.stderr).contains("Unknown command verb") => {

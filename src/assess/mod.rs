@@ -1,11 +1,13 @@
 //! One device as a whole: facts, members, policy, what is kept, the verdict, the document.
 
+pub mod compiled;
 pub mod document;
 pub mod policies;
 pub mod publish;
 pub mod stack_members;
 pub mod tunables;
 
+use crate::assess::compiled::Compiled;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::facts::{self, Depth, Facts};
@@ -23,6 +25,7 @@ use crate::units::utc_seconds;
 use crate::verdict::context::{Context, CutOff, ModelEntry};
 use crate::verdict::member::{self, MemberView};
 use crate::verdict::{decide, Verdict};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use verdict_format::Document;
@@ -62,23 +65,49 @@ pub fn among(
     shared: &dyn Fn(&Facts) -> bool,
     remark: &mut dyn FnMut(&str),
 ) -> Picture {
-    let model = |facts: &Facts, _| model_entries::known(roots, &facts.device);
-    look(&mut Look { roots, port, depth, shared, remark, model: &model, seen: BTreeMap::new() }, device)
+    let model = |facts: &Facts, _| model_entries::known(roots, &facts.device).unwrap_or_default();
+    let policy = |facts: &Facts| policies::resolve(roots, facts);
+    let seen = BTreeMap::new();
+    look(&mut Look { roots, port, depth, shared, remark, policy: &policy, model: &model, seen }, device)
 }
 
-/// As [`look_at`], at an event: the model entry of the device itself comes with the event, before udev's database has it.
+/// What comes with an event, so that it need not be looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct AtEvent<'a> {
+    /// The model entry of the device itself, which udev's database has not yet.
+    pub model: Option<&'a ModelEntry>,
+    /// The rules of policy.
+    pub rules: &'a Compiled,
+}
+
+/// As [`look_at`], at an event. `None` where the compiled rules make no sense, or the model entry of a member stands in
+/// udev's database and this program cannot read it.
 pub fn at_event(
     roots: &Roots,
     port: &mut dyn Port,
     device: &Device,
     depth: Depth,
-    entry: Option<&ModelEntry>,
+    given: AtEvent<'_>,
     remark: &mut dyn FnMut(&str),
-) -> Picture {
+) -> Option<Picture> {
     let shared = |facts: &Facts| is_shared(roots, facts);
-    let model =
-        |facts: &Facts, level| if level == 0 { entry.cloned() } else { model_entries::known(roots, &facts.device) };
-    look(&mut Look { roots, port, depth, shared: &shared, remark, model: &model, seen: BTreeMap::new() }, device)
+    let unread = Cell::new(false);
+    let model = |facts: &Facts, level| match level {
+        0 => given.model.cloned(),
+        _ => model_entries::known(roots, &facts.device).unwrap_or_else(|_| {
+            unread.set(true);
+            None
+        }),
+    };
+    let policy = |facts: &Facts| {
+        given.rules.policy(roots, facts).unwrap_or_else(|| {
+            unread.set(true);
+            (Policy::default(), Vec::new())
+        })
+    };
+    let (shared, seen) = (&shared, BTreeMap::new());
+    let picture = look(&mut Look { roots, port, depth, shared, remark, policy: &policy, model: &model, seen }, device);
+    (!unread.get()).then_some(picture)
 }
 
 fn look(look: &mut Look<'_>, device: &Device) -> Picture {
@@ -98,6 +127,8 @@ struct Look<'a> {
     depth: Depth,
     shared: &'a dyn Fn(&Facts) -> bool,
     remark: &'a mut dyn FnMut(&str),
+    /// The policy of a device, and what was wrong with the rules.
+    policy: &'a dyn Fn(&Facts) -> (Policy, Vec<String>),
     /// The model entry of a device, by its level in the stack.
     model: &'a dyn Fn(&Facts, usize) -> Option<ModelEntry>,
     /// Members looked at, by name; `None` while one is being looked at, so that a ring ends.
@@ -149,8 +180,7 @@ impl Look<'_> {
             })
             .collect();
         let event = matches!(self.depth, Depth::Event | Depth::Quiet);
-        let (policy, problems) =
-            if event { policies::at_event(self.roots, &facts) } else { policies::resolve(self.roots, &facts) };
+        let (policy, problems) = (self.policy)(&facts);
         problems.iter().for_each(|p| (self.remark)(p));
         let (measurement, unusable) = match measurements::load(self.roots, &facts) {
             Ok(kept) => (kept, None),

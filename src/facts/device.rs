@@ -66,6 +66,11 @@ pub fn gather(
 ) -> Names {
     let text = |relative: &str| root.read(&device.attr(relative)).and_then(|b| text_of(&b));
     let controller = |name: &str| nvme::controller_text(root, device, name);
+    // The kernel's files show these bytes of its INQUIRY (drivers/scsi/scsi_scan.c), which an event has read already.
+    let inquiry = |file: &str, page: &Fact<String>| match depth.lean() {
+        true => page.clone().or(|| text(file)),
+        false => text(file).or(|| page.clone()),
+    };
     let (vendor, model, serial, firmware) = match (device.kind, bus) {
         (Kind::Nvme, Bus::Nvme(n)) => (
             Fact::ABSENT,
@@ -74,10 +79,10 @@ pub fn gather(
             controller("firmware_rev").or(|| n.fr.clone()),
         ),
         (Kind::Scsi, Bus::Scsi(s)) => (
-            text("device/vendor").or(|| s.inquiry_vendor.clone()),
-            text("device/model").or(|| s.inquiry_product.clone()),
+            inquiry("device/vendor", &s.inquiry_vendor),
+            inquiry("device/model", &s.inquiry_product),
             s.unit_serial.clone(),
-            text("device/rev").or(|| s.inquiry_revision.clone()),
+            inquiry("device/rev", &s.inquiry_revision),
         ),
         (Kind::Mmc, _) => (Fact::ABSENT, text("device/name"), text("device/serial"), text("device/fwrev")),
         (Kind::Virtio, _) => (Fact::ABSENT, Fact::ABSENT, text("serial"), Fact::ABSENT),
@@ -152,7 +157,10 @@ pub fn identity(root: &Root, device: &Device) -> Option<Identity> {
     let text = |relative: &str| root.read(&device.attr(relative)).and_then(|b| text_of(&b));
     // The kernel gives these kinds no wwid, and the others nothing but it: an event need not ask for what cannot be there.
     let without_wwid = matches!(device.kind, Kind::Dm | Kind::Md | Kind::Virtio | Kind::Mmc);
-    let wwid = text("wwid").or(|| if without_wwid { Fact::ABSENT } else { text("device/wwid") });
+    let wwid = match device.kind {
+        Kind::Scsi => text("device/wwid").or(|| text("wwid")),
+        _ => text("wwid").or(|| if without_wwid { Fact::ABSENT } else { text("device/wwid") }),
+    };
     let of = |kind: Kind, file: &str| if device.kind == kind { text(file) } else { Fact::NOT_ASKED };
     let (dm, md) = (of(Kind::Dm, "dm/uuid"), of(Kind::Md, "md/uuid"));
     let (serial, cid) = (of(Kind::Virtio, "serial"), of(Kind::Mmc, "device/cid"));

@@ -227,7 +227,7 @@ pub fn models(roots: &Roots, typed: &[String], remark: &mut dyn FnMut(&str)) -> 
             }
             continue;
         };
-        let properties = model_entries::properties(roots, &d);
+        let properties = model_entries::properties(roots, &d).unwrap_or_default();
         samples.push(Sample {
             device: d.name.clone(),
             model: model_entries::looked_up(&properties).unwrap_or_default(),

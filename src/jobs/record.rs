@@ -89,7 +89,8 @@ pub fn run(roots: &Roots, typed: &str, dir: &Path, with_serials: bool) -> Result
         lost.extend(tree.add(&source, &trail));
         mounts.extend(backing::mount(&source, &device).map(|m| (m.id, m.line())));
         if roots.is_live() {
-            let lines = udev::properties(&device.name).into_iter().map(|(k, v)| format!("{k}={v}\n"));
+            let lines =
+                udev::properties(&device.name).unwrap_or_default().into_iter().map(|(k, v)| format!("{k}={v}\n"));
             tree.file(format!("udev/{}", device.name), lines.collect::<String>());
         }
         state(roots, &picture.facts, &mut tree);

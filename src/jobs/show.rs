@@ -141,7 +141,7 @@ pub fn fleet_lines<'a>(
         // The names of volumes and directories tell whose machine it is.
         (document.device.names, document.device.mounts) = (None, None);
         let facts = facts::gather(&roots.system, port.as_mut(), &device, Depth::Quiet);
-        let hwdb = model_entries::looked_up(&model_entries::properties(roots, &device));
+        let hwdb = model_entries::looked_up(&model_entries::properties(roots, &device).unwrap_or_default());
         FleetLine {
             machine: machine.clone(),
             collected: collected.clone(),

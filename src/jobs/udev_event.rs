@@ -1,10 +1,12 @@
-//! `zerocap udev NODE`: what the rule calls. Prints properties and publishes the document; at remove takes it away.
+//! `zerocap udev NODE`, and the small program that the rule calls for it: prints properties and publishes the document; at
+//! remove takes it away. Both are this; the small one has the whole program do what it cannot, and says so before it has
+//! written anything.
 //!
 //! Cheap and silent: environment, sysfs, one kept file, policy files. Never the device unless a claim is needed and sysfs
 //! has none; no lock; no queue file where a test of this boot is open; never fails the event.
 
-use crate::assess::policies;
-use crate::assess::{self, publish, tunables, Picture};
+use crate::assess::compiled::{self, Compiled};
+use crate::assess::{self, publish, tunables, AtEvent, Picture};
 use crate::device::display::escape_str;
 use crate::device::{Device, Devnum, Kind};
 use crate::error::Result;
@@ -33,6 +35,12 @@ use std::path::Path;
 
 /// What is said to a call without a node.
 const USAGE: &str = "usage: zerocap udev [--root DIR] [--state DIR] [--tell] NODE";
+
+/// The lines to print; `None` where this program cannot answer, and has written nothing: then the whole one does.
+type Lines = std::result::Result<Option<String>, String>;
+
+/// Answers one event of one node.
+type Answer = fn(&Roots, &str, &Event) -> Lines;
 
 /// Printed where the answer changed: the rule then runs `zerocap udev --tell NODE`, once udev's database has the new
 /// properties. udev keeps no property whose name begins with a dot.
@@ -64,8 +72,18 @@ impl Event {
     }
 }
 
-/// The arguments behind `udev`: a node, and the roots.
+/// `zerocap udev` with these arguments behind it: the lines to print.
 pub fn main(arguments: &[String]) -> std::result::Result<String, String> {
+    called(arguments, |roots, node, event| run(roots, node, event).map(Some)).map(Option::unwrap_or_default)
+}
+
+/// The same of the small program: from rules that are compiled, and without libudev.
+pub fn small_main(arguments: &[String]) -> Lines {
+    called(arguments, |roots, node, event| answer(roots, node, event, compiled::current))
+}
+
+/// The arguments: a node, and the roots.
+fn called(arguments: &[String], answer: Answer) -> Lines {
     let (mut node, mut root, mut state, mut only_tell) = (None, None, None, false);
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -82,7 +100,7 @@ pub fn main(arguments: &[String]) -> std::result::Result<String, String> {
     let mut roots = Roots::new(root.map(Path::new), state.map(Path::new)).map_err(|e| e.to_string())?;
     roots.system = roots.system.fleeting();
     let roots = roots.guarded(When::Busy);
-    let lines = if only_tell { tell(&roots, node) } else { run(&roots, node, &Event::from_environment()) };
+    let lines = if only_tell { tell(&roots, node).map(Some) } else { answer(&roots, node, &Event::from_environment()) };
     // The process ends here, and its end closes what is open.
     std::mem::forget(roots);
     lines
@@ -106,17 +124,27 @@ pub fn tell(roots: &Roots, node: &str) -> std::result::Result<String, String> {
 
 /// Answers one event: the lines to print.
 pub fn run(roots: &Roots, node: &str, event: &Event) -> std::result::Result<String, String> {
+    let lines = match answer(roots, node, event, |roots| Some(compiled::ready(roots)))? {
+        // What was compiled before makes no sense.
+        None => answer(roots, node, event, |roots| Some(compiled::anew(roots)))?,
+        lines => lines,
+    };
+    Ok(lines.unwrap_or_default())
+}
+
+fn answer(roots: &Roots, node: &str, event: &Event, rules: fn(&Roots) -> Option<Compiled>) -> Lines {
+    let nothing = || Ok(Some(String::new()));
     let name = name_of(node)?;
     if event.skip && event.action != "remove" {
         // What was said before must not stand. The tunables stay as they are: they are not zerocap's to touch any more.
-        let Some(devnum) = event.devnum.filter(|d| published::is_there(roots, *d)) else { return Ok(String::new()) };
+        let Some(devnum) = event.devnum.filter(|d| published::is_there(roots, *d)) else { return nothing() };
         published::remove(roots, devnum).map_err(|e| e.to_string())?;
-        return Ok(TELL.to_owned());
+        return Ok(Some(TELL.to_owned()));
     }
     if event.action == "remove" {
         // sysfs is gone by now: the event's own number names what was published.
         event.devnum.map_or(Ok(()), |devnum| forget(roots, &name, devnum)).map_err(|e| e.to_string())?;
-        return Ok(String::new());
+        return nothing();
     }
     let root = &roots.system;
     let device = devices::device(root, &name);
@@ -124,23 +152,25 @@ pub fn run(roots: &Roots, node: &str, event: &Event) -> std::result::Result<Stri
     let virtual_kind = matches!(device.kind, Kind::Loop | Kind::Nbd | Kind::Zram);
     if let Some(devnum) = device.devnum.filter(|_| virtual_kind && root.number(&device.attr("size")).is(0)) {
         forget(roots, &name, devnum).map_err(|e| e.to_string())?;
-        return Ok(String::new());
+        return nothing();
     }
     if device.devnum.is_none() && !root.exists(&device.sys) {
         return Err(format!("{} is no whole block device", escape_str(&name)));
     }
+    let Some(rules) = rules(roots) else { return Ok(None) };
     // Reading a queue file blocks while a test of this boot, or somebody else, waits for a device that does not answer.
     let open = || device.devnum.is_some_and(|d| Intents::live(roots).open_in_this_boot(d));
     let held = roots.is_live() && (open() || !answers(root, &device));
     let depth = if held { Depth::Quiet } else { Depth::Event };
     let mut problems = Vec::new();
     let mut port = roots.port_at_event();
-    let model = event.model.as_ref();
-    let picture = assess::at_event(roots, port.as_mut(), &device, depth, model, &mut |p| problems.push(p.to_owned()));
+    let given = AtEvent { model: event.model.as_ref(), rules: &rules };
+    let picture = assess::at_event(roots, port.as_mut(), &device, depth, given, &mut |p| problems.push(p.to_owned()));
+    let Some(picture) = picture else { return Ok(None) };
     problems.iter().for_each(|p| say(p));
     // A hidden multipath path has no node; its head answers.
     if picture.facts.names.hidden.is(true) {
-        return Ok(String::new());
+        return nothing();
     }
     // The queue of a member may not answer either.
     let held = held || root.timed_out();
@@ -165,14 +195,14 @@ pub fn run(roots: &Roots, node: &str, event: &Event) -> std::result::Result<Stri
     if change == Change::Answer || change == Change::First && event.action != "add" {
         lines.push_str(TELL);
     }
-    Ok(lines)
+    Ok(Some(lines))
 }
 
 /// Takes away all below `/run` that was published or kept under the number of a device that is gone.
 fn forget(roots: &Roots, name: &str, devnum: Devnum) -> Result<()> {
     published::remove(roots, devnum)?;
     applied_tunables::remove(roots, devnum)?;
-    policies::forget(roots, devnum)?;
+    compiled::forget(roots, devnum)?;
     measurements::forget_unnamed(roots, devnum)?;
     samples::forget_unnamed(roots, devnum)?;
     Stuck::below(&roots.run()).forget(name);
@@ -192,7 +222,10 @@ fn bear(roots: &Roots, picture: &Picture) {
 
 /// Whether a queue of the running system gives its files, of which this is one that waits for a limit being written.
 fn answers(root: &Root, device: &Device) -> bool {
-    root.number(&device.attr("queue/write_zeroes_max_bytes"));
+    let limit = device.attr("queue/write_zeroes_max_bytes");
+    if root.may_wait(&limit) {
+        root.number(&limit);
+    }
     !root.timed_out()
 }
 

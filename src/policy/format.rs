@@ -30,6 +30,7 @@ use super::{Measure, Sourced};
 use crate::device::display::escape_str;
 use crate::terms::{Class, Hazard, ZeroingMode};
 use crate::units::parse_duration;
+use serde::{Deserialize, Serialize};
 use std::path::{Component, Path};
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -37,7 +38,7 @@ use toml::de::{DeTable, DeValue};
 use toml::Spanned;
 
 /// A property of a device that a rule may ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Key {
     /// What drives it: `nvme`, `scsi`, `virtio`, …
     Kind,
@@ -78,7 +79,7 @@ impl Key {
 }
 
 /// A condition on one property.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Pattern {
     /// On which property.
     pub key: Key,
@@ -89,38 +90,51 @@ pub struct Pattern {
     /// Whether the text is compared as it is.
     pub exact: bool,
     /// The expression once it was needed, or why it is none.
+    #[serde(skip)]
     pub(super) compiled: OnceLock<Result<regex::bytes::Regex, String>>,
 }
 
 /// What a rule wishes, each with the file and line of its key.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Wishes {
     /// The class is pinned.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub class: Option<Sourced<Class>>,
     /// The hazard that the pin overrides.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub accept: Option<Sourced<Hazard>>,
     /// The hazard that is known of these devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hazard: Option<Sourced<Hazard>>,
     /// Whether a timed test is allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<Sourced<Measure>>,
     /// Where an automatic test may write.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub scratch: Option<Sourced<String>>,
     /// The directory of an automatic test's journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub journal: Option<Sourced<String>>,
     /// From this speedup on zeroing is fast: a ratio of times.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_ratio: Option<Sourced<f64>>,
     /// The knob goes off where the speedup is surely below this ratio of times.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub knob_off_below: Option<Sourced<f64>>,
     /// Whether the knob is managed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub manage_knob: Option<Sourced<bool>>,
     /// The `zeroing_mode` that a SCSI disk is to have.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub zeroing_mode: Option<Sourced<ZeroingMode>>,
     /// The age from which on a measurement is stale, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_age: Option<Sourced<u64>>,
 }
 
 /// One rule.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Rule {
     /// File and line of its header.
     pub from: String,

@@ -3,7 +3,7 @@
 
 use crate::device::display::escape_str;
 use crate::device::{Device, Kind};
-use crate::machine::udev;
+use crate::machine::udev::{self, NoLibudev};
 use crate::machine::Roots;
 use crate::terms::Class;
 use crate::verdict::ModelEntry;
@@ -23,18 +23,18 @@ pub fn from_properties(get: impl Fn(&str) -> Option<String>) -> Option<ModelEntr
 }
 
 /// The entry of a device, from udev's database or the recorded properties.
-pub fn known(roots: &Roots, device: &Device) -> Option<ModelEntry> {
+pub fn known(roots: &Roots, device: &Device) -> Result<Option<ModelEntry>, NoLibudev> {
     // Nothing else has a model that the rule looks up.
     if !matches!(device.kind, Kind::Nvme | Kind::Scsi | Kind::Mmc) {
-        return None;
+        return Ok(None);
     }
     // Reading the database through libudev costs more than all the rest of an answer: only where its file has the word at all,
     // or is not where it is looked for.
     if roots.is_live() && device.devnum.is_some_and(|devnum| !udev::may_have(&roots.system, devnum, CLASS)) {
-        return None;
+        return Ok(None);
     }
-    let properties = properties(roots, device);
-    from_properties(|name| properties.get(name).cloned())
+    let properties = properties(roots, device)?;
+    Ok(from_properties(|name| properties.get(name).cloned()))
 }
 
 /// What the rule looks a device up by: udev's ID_MODEL and ID_REVISION; `None` where udev gives it no ID_MODEL.
@@ -44,7 +44,7 @@ pub fn looked_up(properties: &BTreeMap<String, String>) -> Option<(String, Strin
 }
 
 /// udev's properties of a device.
-pub fn properties(roots: &Roots, device: &Device) -> BTreeMap<String, String> {
+pub fn properties(roots: &Roots, device: &Device) -> Result<BTreeMap<String, String>, NoLibudev> {
     udev::properties_below(&roots.system, &device.name)
 }
 

@@ -50,8 +50,12 @@ pub fn write(roots: &Roots, devnum: Option<Devnum>, document: &Document) -> Resu
         boot_id: clock::boot_id(&roots.system),
         program: concat!("zerocap ", env!("CARGO_PKG_VERSION")).to_owned(),
     };
+    let at = published.at.clone();
     let text = Document { published: Some(published), ..document.clone() }.json();
     let before = files(roots).read(&name(devnum))?;
+    if before.as_ref().is_some_and(|before| same_but_for_the_time(before, &text, &at)) {
+        return Ok(Change::Nothing);
+    }
     let before = before.map(|bytes| serde_json::from_slice(&bytes).unwrap_or(Value::Null));
     let change = change(before, serde_json::from_str(&text).unwrap_or(Value::Null));
     // Most events change nothing: then nothing is written.
@@ -59,6 +63,19 @@ pub fn write(roots: &Roots, devnum: Option<Devnum>, document: &Document) -> Resu
         files(roots).replace(&name(devnum), format!("{text}\n").as_bytes())?;
     }
     Ok(change)
+}
+
+/// Whether a file holds this text, but for the time when it was written: most events find it so, and need not look into it.
+fn same_but_for_the_time(before: &[u8], text: &str, at: &str) -> bool {
+    let start = format!("\"published\":{{\"at\":\"{at}");
+    let Some(end) = text.find(&start).map(|from| from + start.len()) else { return false };
+    let (to, text) = (end - at.len(), text.as_bytes());
+    // The times of RFC 3339 in UTC are of one length.
+    before.len() == text.len() + 1
+        && before.ends_with(b"\n")
+        && before[..to] == text[..to]
+        && before[to..end].iter().all(|b| b.is_ascii_digit() || b"-:TZ".contains(b))
+        && before[end..text.len()] == text[end..]
 }
 
 /// What is different between two documents as they stand in the file, but for the time when they were written.
@@ -99,6 +116,25 @@ pub fn remove(roots: &Roots, devnum: Devnum) -> Result<()> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_file_of_another_time_is_the_same_and_any_other_byte_is_not() {
+        let (at, text) =
+            ("2026-12-01T00:00:00Z", r#"{"format":1,"published":{"at":"2026-12-01T00:00:00Z","program":"z"}}"#);
+        let before = |before: &str| same_but_for_the_time(format!("{before}\n").as_bytes(), text, at);
+        assert!(before(text) && before(&text.replace("12-01T00", "11-30T23")));
+        for other in [
+            text.replace("00Z", "0\"Z"),
+            text.replace("\"z\"", "\"y\""),
+            text.replace("mat\":1", "mat\":2"),
+            format!("{text} "),
+            String::new(),
+        ] {
+            assert!(!before(&other), "{other}");
+        }
+        assert!(!same_but_for_the_time(text.as_bytes(), text, at), "without the end of its line");
+        assert!(!same_but_for_the_time(b"{}\n", "{}", at));
+    }
 
     #[test]
     fn the_time_alone_changes_nothing_and_a_remark_is_no_answer() {

@@ -173,7 +173,7 @@ sdebug_rm() {
 # install_rules : the project's udev rule, as `make install` would put it
 install_rules() {
     mkdir -p /etc/udev/rules.d
-    sed 's,@BINDIR@,/usr/bin,g' "${BASH_SOURCE[0]%/*}/../../rules/90-zerocap.rules" >/etc/udev/rules.d/90-zerocap.rules
+    sed 's,@BINDIR@,/usr/bin,g; s,@UDEVDIR@,/usr/lib/udev,g' "${BASH_SOURCE[0]%/*}/../../rules/90-zerocap.rules" >/etc/udev/rules.d/90-zerocap.rules
     [ ! -e /run/udev/control ] || udevadm control --reload
 }
 # install_units DIR : the project's units, as `make install` would put them

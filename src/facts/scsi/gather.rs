@@ -64,8 +64,12 @@ pub fn gather(
     let designators = vpd::show_designators(&p83, readings);
     let ata = ata::parse(&p89, readings);
 
-    let dirs = root.list(&device.attr("device/scsi_disk"));
-    let scsi_disk = dirs.known().and_then(|d| d.first()).map(|d| format!("device/scsi_disk/{d}"));
+    // It is called as its address, which the disk's own link has: an event need not list what is one name.
+    let by_address = address(root, device).filter(|_| depth.lean()).map(|a| format!("device/scsi_disk/{a}"));
+    let scsi_disk = by_address.filter(|d| root.exists(&device.attr(d))).or_else(|| {
+        let dirs = root.list(&device.attr("device/scsi_disk"));
+        dirs.known().and_then(|d| d.first()).map(|d| format!("device/scsi_disk/{d}"))
+    });
     let attr = |name: &str| scsi_disk.as_ref().map(|d| device.attr(&format!("{d}/{name}")));
     let text = |name: &str| attr(name).map_or(Fact::ABSENT, |path| root.read(&path).and_then(|b| text_of(&b)));
     let zeroing_mode = text("zeroing_mode");
@@ -116,6 +120,15 @@ pub fn gather(
         derived::notes(&scsi, readings);
     }
     scsi
+}
+
+/// The address (`2:0:0:0`) of a disk: its directory of devices is `…/2:0:0:0/block/sda`.
+fn address(root: &Root, device: &Device) -> Option<String> {
+    let link = root.link(&device.sys);
+    let mut from_end = link.known()?.rsplit('/').skip(1);
+    let address = from_end.next().filter(|dir| *dir == "block").and_then(|_| from_end.next())?;
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    (address.split(':').count() == 4 && address.split(':').all(number)).then(|| address.to_owned())
 }
 
 /// The driver of the SCSI host, by the first number of `H:C:T:L`.

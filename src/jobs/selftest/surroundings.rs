@@ -8,6 +8,7 @@ use crate::machine::fs::root::Root;
 use crate::machine::fs::stamp;
 use crate::machine::udev;
 use crate::machine::Roots;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What is needed, in words, and whether it is there.
@@ -50,8 +51,9 @@ fn rule(roots: &Roots) -> Vec<Step> {
     };
     let mut steps = vec![(format!("the udev rule is installed: /{file}"), true)];
     let text = root.text(&file);
-    let called = text.known().and_then(|t| t.split("IMPORT{program}=\"").nth(1)?.split(' ').next().map(str::to_owned));
-    if let Some(program) = called.filter(|p| !root.exists(p.trim_start_matches('/'))) {
+    let calls = text.known().into_iter().flat_map(|t| t.split("IMPORT{program}=\"").skip(1));
+    let called: BTreeSet<&str> = calls.filter_map(|call| call.split(' ').next()).collect();
+    for program in called.into_iter().filter(|p| !root.exists(p.trim_start_matches('/'))) {
         steps.push((
             format!("the rule calls {program}, which is not there: run make install with the same PREFIX"),
             false,
@@ -72,7 +74,7 @@ fn rule(roots: &Roots) -> Vec<Step> {
 
 /// Whether the rule answered for a device, or an earlier one wanted that it does not.
 fn was_asked(root: &Root, device: &Device) -> bool {
-    let properties = udev::properties_below(root, &device.name);
+    let properties = udev::properties_below(root, &device.name).unwrap_or_default();
     properties.contains_key("ZEROCAP_CLASS") || properties.contains_key("ZEROCAP_SKIP")
 }
 

@@ -78,7 +78,7 @@ pub fn of(root: &Root, device: &Device) -> Vec<String> {
 
 /// The links that udev made of a device or partition of this name.
 fn links(root: &Root, name: &str) -> Vec<String> {
-    let links = udev::properties_below(root, name).remove("DEVLINKS");
+    let links = udev::properties_below(root, name).unwrap_or_default().remove("DEVLINKS");
     links.iter().flat_map(|l| l.split_whitespace()).map(str::to_owned).collect()
 }
 

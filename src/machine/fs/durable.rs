@@ -235,12 +235,10 @@ impl Durable for LiveDurable {
         if length > MAX_KEPT {
             return Err(too_long());
         }
-        // All of it by one read: an event counts its calls.
-        let mut bytes = Vec::with_capacity(length as usize + 1);
-        file.take(MAX_KEPT + 1).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() as u64 > MAX_KEPT {
-            return Err(too_long());
-        }
+        // All of it by one read, since an event counts its calls: what is replaced as a whole has the length that it had when
+        // it was opened, and what is grown was whole up to there.
+        let mut bytes = Vec::with_capacity(length as usize);
+        file.take(length).read_to_end(&mut bytes).map_err(failed)?;
         Ok(Some(bytes))
     }
 

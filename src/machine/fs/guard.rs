@@ -42,9 +42,14 @@ impl Guard {
 impl Guards for Guard {
     /// Reads queue files through the child where the device may not give them at once.
     fn read(&mut self, paths: &[&str], inflight: &dyn Fn(&str) -> Fact<Vec<u8>>) -> Option<Vec<Fact<Vec<u8>>>> {
-        let (dir, _) = paths.first()?.split_once("/queue/")?;
-        let device = dir.rsplit('/').next().unwrap_or(dir);
-        let needed = match (self.when, self.needed.get(device)) {
+        let path = paths.first()?;
+        let device = device_of(path)?.1.to_owned();
+        self.needs_child(path, inflight).then(|| self.reader.read(&device, paths))
+    }
+
+    fn needs_child(&mut self, path: &str, inflight: &dyn Fn(&str) -> Fact<Vec<u8>>) -> bool {
+        let Some((dir, device)) = device_of(path) else { return false };
+        match (self.when, self.needed.get(device)) {
             (When::Always, _) => true,
             (When::Busy, Some(needed)) => *needed,
             (When::Busy, None) => {
@@ -52,13 +57,18 @@ impl Guards for Guard {
                 self.needed.insert(device.to_owned(), needed);
                 needed
             }
-        };
-        needed.then(|| self.reader.read(device, paths))
+        }
     }
 
     fn timed_out(&self) -> bool {
         self.reader.timed_out
     }
+}
+
+/// The directory and the name of the device that a file of a queue belongs to.
+fn device_of(path: &str) -> Option<(&str, &str)> {
+    let (dir, _) = path.split_once("/queue/")?;
+    Some((dir, dir.rsplit('/').next().unwrap_or(dir)))
 }
 
 /// Whether reads or writes are in flight (`inflight`: two counters); where it is not known, they may be.

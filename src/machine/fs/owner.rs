@@ -26,9 +26,9 @@ pub fn check(path: &Path, uid: u32, mode: u32) -> Result<()> {
 
 fn check_with(path: &Path, uid: u32, mode: u32, what_to_do: &str) -> Result<()> {
     let refuse = |what: String| Err(Error::Malformed { path: path.display().to_string(), what });
-    let own = rustix::process::geteuid();
-    if uid != 0 && uid != own.as_raw() {
-        let whom = if own.is_root() { "root" } else { "root or you" };
+    let own = rustix::process::geteuid;
+    if uid != 0 && uid != own().as_raw() {
+        let whom = if own().is_root() { "root" } else { "root or you" };
         return refuse(format!(
             "it belongs to uid {uid} and not to {whom}, so it is not believed; look at what it says, then chown it to \
              root or remove it"

@@ -11,6 +11,7 @@ use crate::machine::port::errno_name;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
+use std::ffi::CString;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,9 @@ const MAX_TEXT_LINKS: usize = 16;
 pub trait Guards: std::fmt::Debug {
     /// Reads files of one device; `None` where they can be read directly. `inflight` reads the counters of I/O in flight.
     fn read(&mut self, paths: &[&str], inflight: &dyn Fn(&str) -> Fact<Vec<u8>>) -> Option<Vec<Fact<Vec<u8>>>>;
+
+    /// Whether a file is one that may not come. `inflight` as above.
+    fn needs_child(&mut self, path: &str, inflight: &dyn Fn(&str) -> Fact<Vec<u8>>) -> bool;
 
     /// Whether a file of any device did not come.
     fn timed_out(&self) -> bool;
@@ -70,6 +74,11 @@ impl Root {
             self.guard = Some(RefCell::new(guard));
         }
         self
+    }
+
+    /// Whether reading a queue file may wait, so that a child would read it.
+    pub fn may_wait(&self, relative: &str) -> bool {
+        self.guard.as_ref().is_some_and(|g| g.borrow_mut().needs_child(relative, &|path| self.read_here(path)))
     }
 
     /// Whether a queue file of any device did not come by the deadline.
@@ -149,7 +158,7 @@ impl Root {
         if !FileType::from_raw_mode(stat.st_mode).is_file() {
             return None;
         }
-        let target = to_end::read(End::Nothing(1023), |chunk| rustix::io::read(&fd, chunk)).ok()?;
+        let target = to_end::read(End::Nothing(1023), to_end::from(&fd)).ok()?;
         let target = String::from_utf8(target).ok()?;
         (target.starts_with("../") && !target.contains('\n')).then_some(target)
     }
@@ -286,6 +295,14 @@ impl Root {
     /// Where a link points, as written in it.
     pub fn link(&self, relative: &str) -> Fact<String> {
         self.note(|| Note::Link(relative.to_owned()));
+        // Nothing leads out of `/`: then it is asked by its name.
+        if self.is_system() {
+            return match rustix::fs::readlinkat(&self.dir, relative, Vec::new()) {
+                Ok(target) => in_utf8(target),
+                Err(Errno::INVAL) => Fact::malformed("not a link"),
+                Err(e) => Fact::Unknown(why(e)),
+            };
+        }
         let fd = match self.open_inside(relative, OFlags::PATH | OFlags::NOFOLLOW) {
             Ok(fd) => fd,
             Err(e) => return Fact::Unknown(why(e)),
@@ -293,10 +310,7 @@ impl Root {
         let target = rustix::fs::readlinkat(&fd, "", Vec::new());
         self.done_with(fd);
         match target {
-            Ok(target) => match target.into_string() {
-                Ok(t) => Fact::Known(t),
-                Err(_) => Fact::malformed("not UTF-8"),
-            },
+            Ok(target) => in_utf8(target),
             Err(Errno::INVAL | Errno::NOENT) => match self.text_link(relative).filter(|_| !self.is_system()) {
                 Some(target) => Fact::Known(target),
                 None => Fact::malformed("not a link"),
@@ -318,13 +332,18 @@ impl Root {
     }
 }
 
+fn in_utf8(target: CString) -> Fact<String> {
+    target.into_string().map_or_else(|_| Fact::malformed("not UTF-8"), Fact::Known)
+}
+
 /// The bytes of an open regular file.
 fn read_whole(fd: &OwnedFd, end: End) -> Fact<Vec<u8>> {
     // Nothing, or much, at the first read: only then it may be no regular file (a FIFO, a device node), and is asked.
     let (mut first, mut odd) = (true, false);
-    let bytes = to_end::read(end, |chunk| {
-        let n = rustix::io::read(fd, &mut *chunk)?;
-        odd |= std::mem::take(&mut first) && (n == 0 || n == chunk.len()) && !regular(fd);
+    let mut some = to_end::from(fd);
+    let bytes = to_end::read(end, |bytes| {
+        let n = some(bytes)?;
+        odd |= std::mem::take(&mut first) && (n == 0 || n >= to_end::CHUNK) && !regular(fd);
         Ok(if odd { 0 } else { n })
     });
     match bytes {

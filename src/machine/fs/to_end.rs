@@ -5,9 +5,10 @@
 //! sysfs or a sysctl (or a recording of one), which the kernel hands over whole, and of which an event reads dozens.
 
 use rustix::io::Errno;
+use std::os::fd::AsFd;
 
 /// Asked for at each read, in bytes: a page, which holds any attribute of sysfs.
-const CHUNK: usize = 4096;
+pub const CHUNK: usize = 4096;
 
 /// What the end is known by, and how much is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,23 +30,28 @@ pub enum Stop {
     Os(Errno),
 }
 
-/// All bytes that `read` gives.
-pub fn read(end: End, mut read: impl FnMut(&mut [u8]) -> rustix::io::Result<usize>) -> Result<Vec<u8>, Stop> {
-    let (mut bytes, mut chunk) = (Vec::new(), [0u8; CHUNK]);
+/// All bytes that `read` gives: it puts some behind those that are there, for which there is room, and says how many.
+pub fn read(end: End, mut read: impl FnMut(&mut Vec<u8>) -> rustix::io::Result<usize>) -> Result<Vec<u8>, Stop> {
+    let mut bytes = Vec::new();
     loop {
-        let n = match read(&mut chunk) {
-            Ok(n) => n.min(CHUNK),
+        bytes.reserve(CHUNK);
+        let n = match read(&mut bytes) {
+            Ok(n) => n,
             Err(Errno::INTR) => continue,
             Err(e) => return Err(Stop::Os(e)),
         };
         match end {
-            End::ShortRead(most) | End::Nothing(most) if bytes.len() + n > most => return Err(Stop::TooLong(most)),
-            _ => bytes.extend_from_slice(&chunk[..n]),
-        }
-        if n == 0 || (n < CHUNK && matches!(end, End::ShortRead(_))) {
-            return Ok(bytes);
+            End::ShortRead(most) | End::Nothing(most) if bytes.len() > most => return Err(Stop::TooLong(most)),
+            _ if n == 0 || (n < CHUNK && matches!(end, End::ShortRead(_))) => return Ok(bytes),
+            _ => {}
         }
     }
+}
+
+/// What a descriptor gives at one read.
+pub fn from(fd: impl AsFd) -> impl FnMut(&mut Vec<u8>) -> rustix::io::Result<usize> {
+    // The room is not filled with zeroes first: an event reads dozens of files.
+    move |into| rustix::io::read(&fd, rustix::buffer::spare_capacity(into))
 }
 
 #[cfg(test)]
@@ -53,15 +59,15 @@ mod tests {
     use super::*;
 
     /// Gives at most so many bytes at once, as procfs does.
-    fn pieces(text: &[u8], most: usize) -> impl FnMut(&mut [u8]) -> rustix::io::Result<usize> + '_ {
+    fn pieces(text: &[u8], most: usize) -> impl FnMut(&mut Vec<u8>) -> rustix::io::Result<usize> + '_ {
         let (mut at, mut interrupted) = (0, false);
         move |into| {
             interrupted = !interrupted;
             if interrupted {
                 return Err(Errno::INTR);
             }
-            let n = most.min(into.len()).min(text.len() - at);
-            into[..n].copy_from_slice(&text[at..at + n]);
+            let n = most.min(CHUNK).min(text.len() - at);
+            into.extend_from_slice(&text[at..at + n]);
             at += n;
             Ok(n)
         }
@@ -89,7 +95,7 @@ mod tests {
                 std::thread::sleep(std::time::Duration::from_micros(200));
             }
         });
-        let bytes = read(End::Boundless, |chunk| rustix::io::read(&from, chunk)).unwrap();
+        let bytes = read(End::Boundless, super::from(&from)).unwrap();
         writer.join().unwrap();
         assert_eq!(bytes.iter().filter(|b| **b == b'\n').count(), 60);
     }

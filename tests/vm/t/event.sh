@@ -30,6 +30,30 @@ check_eq "$(prop "$nvme" ZEROCAP_EXPECTED)" "$(if kernel_has 6.2; then echo fast
 check_eq "$(prop "$nvme" ZEROCAP_CLASS)" unknown "and unknown until it is measured"
 from 6.17 check "this kernel has the knob" test -e "/sys/block/$nvme/queue/write_zeroes_unmap_max_hw_bytes"
 
+# The rule's own program answers alone once the rules of policy are compiled; where it cannot, the whole one does.
+if [ -e /usr/lib/udev/zerocap ]; then
+    for without in /usr/bin/zerocap /usr/lib/udev/zerocap; do
+        mount --bind /bin/false $without
+        udevadm trigger --settle "/sys/block/$nvme"
+        check_eq "$(prop "$nvme" ZEROCAP_CLASS)" unknown "an event is answered without $without"
+        umount $without
+    done
+    check_exit 0 "the whole program" env ACTION=change zerocap udev "/dev/$nvme"
+    whole=$OUT
+    check_exit 0 "the rule's own program" env ACTION=change /usr/lib/udev/zerocap "/dev/$nvme"
+    check_eq "$OUT" "$whole" "both print the same"
+    mkdir -p /etc/zerocap/policy.d
+    printf '[[rule]]\nclass = "slow"\n' >/etc/zerocap/policy.d/50-test.toml
+    check_exit 1 "rules that were changed are not its to read" env ACTION=change /usr/lib/udev/zerocap "/dev/$nvme"
+    udevadm trigger --settle "/sys/block/$nvme"
+    check_eq "$(prop "$nvme" ZEROCAP_CLASS)" slow "the event after it has the changed rules all the same"
+    rm -r /etc/zerocap/policy.d
+    udevadm trigger --settle "/sys/block/$nvme"
+    check_eq "$(prop "$nvme" ZEROCAP_CLASS)" unknown "and the next has none again"
+else
+    not_run "there is no program of the rule beside the one under test"
+fi
+
 echo 'KERNEL=="'"$nvme"'", ENV{ZEROCAP_SKIP}="1"' >/etc/udev/rules.d/10-skip.rules
 udevadm control --reload
 # A worker that still runs may have the rules from before the reload: the event is asked for again.

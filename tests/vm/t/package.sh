@@ -13,6 +13,8 @@ deb=$(echo "$here"/../../../target/dist/trixie/zerocap_*.deb)
 if [ ! -e "$deb" ]; then not_run "no package: run tests/debian/package trixie before"; exit; fi
 umount /usr/bin/zerocap # the binary under test is that of the package
 rm -f /usr/bin/zerocap
+! mountpoint -q /usr/lib/udev/zerocap || umount /usr/lib/udev/zerocap
+rm -f /usr/lib/udev/zerocap
 there=$(disk there)
 published() { echo "/run/zerocap/$(cat "/sys/block/$1/dev").json"; }
 
