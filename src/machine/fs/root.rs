@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::ffi::CString;
-use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// The most that is read of one file. sysfs attributes are at most a page, binary ones and kept files far below this.
@@ -45,6 +45,8 @@ pub struct Root {
     trail: Option<RefCell<Vec<Note>>>,
     /// For a process that ends right after: descriptors are left for its end to close, a third of the calls of a read.
     fleeting: bool,
+    /// Of such a process: the device it looks at, by the kernel's name, and its directory.
+    nearest: RefCell<Option<(String, OwnedFd)>>,
 }
 
 /// What a noting root was asked for; the path as it was given, links not followed.
@@ -65,7 +67,7 @@ impl Root {
     pub fn open(path: &Path) -> Result<Root> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = rustix::fs::open(path, flags, Mode::empty()).map_err(|e| Error::file(path, "open as a root", e))?;
-        Ok(Root { dir, path: path.to_owned(), guard: None, trail: None, fleeting: false })
+        Ok(Root { dir, path: path.to_owned(), guard: None, trail: None, fleeting: false, nearest: RefCell::default() })
     }
 
     /// Has files that may not come read by this guard. No effect on a recorded machine, whose files always come.
@@ -168,7 +170,7 @@ impl Root {
         // Nothing leads out of `/`, and openat2 gives ENOSYS wherever a unit says RestrictSUIDSGID=yes, which
         // systemd-udevd.service does: seccomp cannot see the mode in its struct.
         if self.is_system() {
-            return rustix::fs::openat(&self.dir, relative, flags, Mode::empty());
+            return self.near(relative, |dir, rest| rustix::fs::openat(dir, rest, flags, Mode::empty()));
         }
         loop {
             match rustix::fs::openat2(
@@ -182,6 +184,25 @@ impl Root {
                 Err(Errno::AGAIN) => continue,
                 other => return other,
             }
+        }
+    }
+
+    /// Reaches a path of the running system from the nearest directory that is open. A fleeting process keeps that of the
+    /// device it looks at: the way through sysfs to a disk is a dozen names long, and each file of it is then one or two away.
+    fn near<T>(&self, relative: &str, reach: impl FnOnce(BorrowedFd<'_>, &str) -> T) -> T {
+        let of_device = relative.strip_prefix("sys/block/").and_then(|below| below.split_once('/'));
+        let Some((name, rest)) = of_device.filter(|(_, rest)| self.fleeting && !rest.is_empty()) else {
+            return reach(self.dir.as_fd(), relative);
+        };
+        let mut nearest = self.nearest.borrow_mut();
+        if nearest.as_ref().is_none_or(|(open, _)| open != name) {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let dir = rustix::fs::openat(&self.dir, format!("sys/block/{name}"), flags, Mode::empty());
+            *nearest = dir.ok().map(|dir| (name.to_owned(), dir));
+        }
+        match &*nearest {
+            Some((_, dir)) => reach(dir.as_fd(), rest),
+            None => reach(self.dir.as_fd(), relative),
         }
     }
 
@@ -297,7 +318,7 @@ impl Root {
         self.note(|| Note::Link(relative.to_owned()));
         // Nothing leads out of `/`: then it is asked by its name.
         if self.is_system() {
-            return match rustix::fs::readlinkat(&self.dir, relative, Vec::new()) {
+            return match self.near(relative, |dir, rest| rustix::fs::readlinkat(dir, rest, Vec::new())) {
                 Ok(target) => in_utf8(target),
                 Err(Errno::INVAL) => Fact::malformed("not a link"),
                 Err(e) => Fact::Unknown(why(e)),
