@@ -73,6 +73,11 @@ fn unseen(why: &str) -> Error {
     }
 }
 
+/// A process that a security module, say, keeps even root from looking at.
+fn hidden(path: &Path, e: &std::io::Error) -> Error {
+    unseen(&format!("{}: {e}", path.display()))
+}
+
 fn find_below(proc: &Path, nodes: &Nodes, own: u32, at: &AtomicU32) -> Result<Vec<Opener>> {
     let mut found = Vec::new();
     let mut seen_first = false;
@@ -110,7 +115,7 @@ fn most(process: &Path, nodes: &Nodes) -> Result<Option<How>> {
         Ok(entries) => entries,
         // It has ended meanwhile.
         Err(e) if gone(&e) => return Ok(None),
-        Err(e) => return Err(Error::file(fds, "list", e)),
+        Err(e) => return Err(hidden(&fds, &e)),
     };
     let (mut most, mut rings) = (None, false);
     for entry in entries {
@@ -119,7 +124,12 @@ fn most(process: &Path, nodes: &Nodes) -> Result<Option<How>> {
             Err(e) if gone(&e) => return Ok(most),
             Err(e) => return Err(Error::file(fds, "list", e)),
         };
-        let target = fs::read_link(entry.path()).unwrap_or_default();
+        let target = match fs::read_link(entry.path()) {
+            Ok(target) => target,
+            // It was closed meanwhile.
+            Err(e) if gone(&e) => continue,
+            Err(e) => return Err(hidden(&entry.path(), &e)),
+        };
         if nodes.commands.iter().any(|node| target.as_os_str() == node.as_str()) {
             most = most.max(Some(How::SendsCommands));
         }
@@ -132,7 +142,7 @@ fn most(process: &Path, nodes: &Nodes) -> Result<Option<How>> {
             most = most.max(Some(how));
         }
     }
-    let mapped = mappings::shared(process)?;
+    let mapped = mappings::shared(process).map_err(|e| hidden(&process.join("maps"), &e))?;
     if mapped.nodes.iter().any(|number| nodes.blocks.contains(number)) {
         most = most.max(Some(How::Writes));
     }

@@ -3,7 +3,6 @@
 
 use super::held::{block_node, gone};
 use super::ring;
-use crate::error::{Error, Result};
 use std::fs;
 use std::path::Path;
 
@@ -18,12 +17,11 @@ pub struct Mapped {
 }
 
 /// What this process maps; nothing where it has ended. Private mappings are left out: what is stored there reaches no device.
-pub fn shared(process: &Path) -> Result<Mapped> {
-    let path = process.join("maps");
-    let table = match fs::read_to_string(&path) {
+pub fn shared(process: &Path) -> std::io::Result<Mapped> {
+    let table = match fs::read_to_string(process.join("maps")) {
         Ok(table) => table,
         Err(e) if gone(&e) => return Ok(Mapped::default()),
-        Err(e) => return Err(Error::file(path, "read", e)),
+        Err(e) => return Err(e),
     };
     let mut mapped = Mapped::default();
     for (addresses, file) in table.lines().filter_map(shared_file) {
