@@ -111,7 +111,8 @@ fn a_full_run_fails_no_event() {
     let Some((_, out, err)) = apart(&script.join("\n")) else { return };
     assert!(out.starts_with("ZEROCAP_CLASS=") && out.contains("code=0\nfiller\n"), "{out} {err}");
     assert!(err.contains("8:0.json") && err.contains("No space left on device"), "{err}");
-    assert!(out.ends_with("8:0.json\n"), "the next event publishes: {out}");
+    let after = "code=0\nfiller\nlock\n8:0.json\nlock\n";
+    assert!(out.ends_with(after), "no temporary file is left, and the next event publishes: {out}");
 }
 
 #[test]
