@@ -169,7 +169,7 @@ fn columns_are_those_asked_for_and_an_unknown_one_is_usage() {
     for empty in ["", "+", ",DEVICE"] {
         let run = on(&kept, &["show", "-o", empty]);
         assert_eq!((run.code, run.text()), (Some(2), ""), "{empty}");
-        assert!(run.err.contains("an empty column name; there are DEVICE"), "{}", run.err);
+        assert!(run.err.contains("a column name is empty; the columns are DEVICE"), "{}", run.err);
     }
     let help = on(&kept, &["show", "-o", "help"]);
     for asked in [["-o", "+help"], ["--sort", "help"]] {

@@ -1,5 +1,5 @@
-//! `zerocap measure --all`: one line of progress for all tests, one table at the end. Decides nothing but how it looks, and the exit
-//! code.
+//! `zerocap measure --all`: one line of progress for all tests, one table at the end. This file decides how the output looks and
+//! what the exit code is, and nothing else.
 
 use crate::cli::progress::pair_line;
 use crate::cli::terminal::{error_columns, print, remark};
