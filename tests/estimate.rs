@@ -111,7 +111,7 @@ fn beyond_the_stretch_that_was_seen_there_is_no_upper_end() {
 fn more_bytes_than_a_device_has_are_a_mistake_of_the_caller() {
     let (code, _, err) = run(&["estimate", "sde", "2GiB"]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("sde has 1073741824 bytes"), "{err}");
+    assert!(err.contains("sde has only 1073741824 bytes"), "{err}");
 }
 
 #[test]

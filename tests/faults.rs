@@ -152,7 +152,7 @@ fn no_test_without_a_place_for_its_journal() {
     let open = format!("chmod 1777 {}", journal.display());
     for (before, what, path) in [
         (read_only, "Read-only file system", "state/var"),
-        (full, "the journal needs 8.0 MiB, and 0 B are free", "journal"),
+        (full, "the journal needs 8.0 MiB, but only 0 B are free", "journal"),
         (open, "others may write it (mode 1777)", "journal"),
     ] {
         let Some((_, out, err)) = with_loop(&before) else { return };

@@ -144,9 +144,9 @@ fn they_are_recorded_and_forgotten_with_the_measurement() {
     let text = std::fs::read_to_string(&file).unwrap();
     for (wrong, why) in [
         (text.replace(IDENTITY, "naa.5000000000000002"), "another identity"),
-        (text.replace("\"samples\"", "\"verdict\""), "no samples of format 1"),
-        (text.replacen("\"format\":1", "\"format\":2", 1), "no samples of format 1"),
-        ("[".to_owned(), "no samples of a test"),
+        (text.replace("\"samples\"", "\"verdict\""), "not samples of format 1"),
+        (text.replacen("\"format\":1", "\"format\":2", 1), "not samples of format 1"),
+        ("[".to_owned(), "not samples of a test"),
     ] {
         std::fs::write(&file, wrong).unwrap();
         let (roots, facts) = machine::look(dir.path());

@@ -1,7 +1,7 @@
-//! What a device holds, as far as that is known without reading it: zero, data, or not known. Kept apart from speed: that
-//! a device is zero already says nothing of how fast it zeroes.
+//! What a device holds, as far as that is known without reading it: zero, data, or not known. This is separate from speed: a
+//! device that is zero need not zero fast.
 //!
-//! What still stands in the page cache is not seen. Only `zerocap is-zero` reads.
+//! It does not see what is still in the page cache. Only `zerocap is-zero` reads the device.
 
 use crate::device::{Device, Kind};
 use crate::facts::scsi::lba_status::{self, Status};

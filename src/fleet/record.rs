@@ -1,5 +1,5 @@
-//! What is kept of an answer while all are sorted: numbers in place of texts, 64 bytes each. Decides which of two answers of one
-//! device and machine is the newer; names nothing.
+//! What is kept of an answer during the sort: numbers instead of texts, 64 bytes for each answer. It decides which of two
+//! answers of one device and machine is newer.
 
 use crate::fleet::causes::place;
 use crate::fleet::sort::Record;

@@ -267,9 +267,9 @@ fn age(roots: &Roots, top: &Document, now: &str, remark: &mut dyn FnMut(&str)) -
                 oldest = Age::Seconds(before.max(now - at));
             }
             (Some(_), Some(_)) => {
-                return Age::Unknown(format!("{name} was measured at {}, which is to come", measured.at));
+                return Age::Unknown(format!("{name} was measured at {}, which is in the future", measured.at));
             }
-            _ => return Age::Unknown(format!("{name} was measured at {}, which is no time", measured.at)),
+            _ => return Age::Unknown(format!("{name} was measured at {}, which is not a time", measured.at)),
         }
     }
     oldest

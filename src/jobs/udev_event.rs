@@ -1,7 +1,9 @@
-//! `zerocap udev NODE`: what the rule calls. Prints properties and publishes the document; at remove takes it away.
+//! `zerocap udev NODE`, which the udev rule calls: prints properties and publishes the document; at a remove event it removes
+//! the document.
 //!
-//! Cheap and silent: environment, sysfs, one kept file, policy files. Never the device unless a claim is needed and sysfs
-//! has none; no lock; no queue file where a test of this boot is open; never fails the event.
+//! It is cheap and quiet: it reads the environment, sysfs, one kept file and the policy files. It opens the device only if a
+//! claim is needed and sysfs does not have it. It takes no lock, reads no queue file while a test of this boot has not ended,
+//! and never makes the event fail.
 
 use crate::assess::policies;
 use crate::assess::{self, publish, tunables, Picture};
@@ -75,7 +77,7 @@ pub fn main(arguments: &[String]) -> std::result::Result<String, String> {
             "--tell" => only_tell = true,
             w if w.starts_with('-') => return Err(format!("unknown option {w}")),
             _ if node.is_none() => node = Some(word),
-            _ => return Err("one NODE at a time".to_owned()),
+            _ => return Err("give only one NODE".to_owned()),
         }
     }
     let node = node.ok_or(USAGE)?;
@@ -92,7 +94,7 @@ pub fn main(arguments: &[String]) -> std::result::Result<String, String> {
 fn name_of(node: &str) -> std::result::Result<String, String> {
     let name = node.strip_prefix("/dev/").unwrap_or(node).replace('/', "!");
     if name.is_empty() || name.starts_with('.') || name.starts_with('!') {
-        return Err(format!("{} is no device node", escape_str(node)));
+        return Err(format!("{} is not a device node", escape_str(node)));
     }
     Ok(name)
 }
@@ -127,7 +129,7 @@ pub fn run(roots: &Roots, node: &str, event: &Event) -> std::result::Result<Stri
         return Ok(String::new());
     }
     if device.devnum.is_none() && !root.exists(&device.sys) {
-        return Err(format!("{} is no whole block device", escape_str(&name)));
+        return Err(format!("{} is not a whole block device", escape_str(&name)));
     }
     // Reading a queue file blocks while a test of this boot, or somebody else, waits for a device that does not answer.
     let open = || device.devnum.is_some_and(|d| Intents::live(roots).open_in_this_boot(d));

@@ -1,4 +1,4 @@
-//! This process: its id, whether it is root's, and what its environment says.
+//! This process: its id, whether root runs it, and what its environment has.
 
 use std::ffi::OsString;
 

@@ -1,8 +1,8 @@
-//! What only long spans show: a command over more blocks than its length field holds (its tail must be zero too), and
-//! whether zeroing keeps its advantage past a volatile cache. Numbers come out; no class.
+//! What only long spans show: a command of more blocks than its length field holds, whose tail must be zero too, and whether
+//! zeroing is still faster on a span larger than a volatile cache. It gives figures and no class.
 //!
-//! NVMe Write Zeroes has 16 bits for a block count, 0's based: 65536 blocks (NVM Command Set 1.1, 3.3.8). A limit beyond
-//! that is a kernel's or a device's mistake, and a device that cuts the count leaves old data in the tail.
+//! NVMe Write Zeroes has 16 bits for a block count, 0's based: 65536 blocks (NVM Command Set 1.1, 3.3.8). A larger limit is a
+//! mistake of the kernel or the device, and a device that cuts the count leaves old data in the tail.
 
 use crate::measure::order::DECIDING;
 use crate::measure::range_io::{Spans, Stop};

@@ -1,5 +1,5 @@
-//! What a test has put where: so that everything can be checked before it is written over, and damage that a zeroing call did
-//! elsewhere in the scratch is seen. Pure.
+//! What a test has written where. With it everything can be checked before it is overwritten, and damage that a zeroing call
+//! did elsewhere in the scratch range is noticed. It is pure.
 
 use crate::machine::port::Fill;
 

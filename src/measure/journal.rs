@@ -1,9 +1,9 @@
-//! The journal: the old content of what a test will overwrite, kept where a power cut cannot take it.
+//! The journal: the old content of the bytes that a test will overwrite, kept where a power cut cannot destroy it.
 //!
 //! Form: a line `zerocap-journal 2`, a line of JSON ([`Header`]), 32 bytes of SHA-256 over both; then for each piece of the
-//! span its content and 32 bytes of SHA-256 over the head's digest, the piece's number and the content. A piece that was
-//! damaged takes no other with it. The digest of the whole stands in the intent. Reads and writes files through
-//! [`Durable`] only.
+//! span its content and 32 bytes of SHA-256 over the header's digest, the number of the piece and the content. So a damaged
+//! piece does not affect the others. The intent has the digest of the whole. Files are read and written through [`Durable`]
+//! only.
 
 use crate::device::{display, Instance};
 use crate::error::{Error, Result};
@@ -240,7 +240,7 @@ pub fn read<'a>(files: &'a dyn Durable, name: &str) -> Result<Read<'a>> {
     }
     let header: Header = match serde_json::from_slice(&rest[..line]) {
         Ok(header) => header,
-        Err(e) => return damaged(&format!("its header is of another version: {e}")),
+        Err(e) => return damaged(&format!("its header is from another version: {e}")),
     };
     let first = text as u64 + DIGEST;
     let mut whole = Sha256::new();

@@ -1,5 +1,5 @@
-//! What a word of zerocap means and what to do: taken from the manual pages, which are the one place where that is written.
-//! Pure.
+//! What a word of zerocap means and what to do about it. The text comes from the manual pages, which are the only place where
+//! it is written. It is pure.
 
 use crate::error::exit;
 use crate::terms::{Class, FindingCode};

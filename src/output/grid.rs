@@ -1,4 +1,5 @@
-//! Cells in columns: padded to the widest of each, and made to fit a terminal. Knows nothing of what the cells say.
+//! Cells in columns, padded to the widest cell of each column, and made to fit a terminal. It does not know what the cells
+//! mean.
 
 /// Between two columns.
 const GAP: &str = "  ";

@@ -140,7 +140,7 @@ pub fn parse(file_name: &str, text: &str) -> (Vec<Rule>, Vec<String>) {
         Ok(table) => table.into_inner(),
         Err(e) => {
             let at = place.of(e.span().map_or(0, |s| s.start));
-            return (rules, vec![format!("{at}: {}; nothing of this file is used", escape_str(e.message()))]);
+            return (rules, vec![format!("{at}: {}; no rule of this file is used", escape_str(e.message()))]);
         }
     };
     for (key, value) in &table {
@@ -155,7 +155,7 @@ pub fn parse(file_name: &str, text: &str) -> (Vec<Rule>, Vec<String>) {
                 }
             }
             _ if name == "rule" => {
-                problems.push(format!("{}: a rule starts with [[rule]]", place.of(value.span().start)))
+                problems.push(format!("{}: a rule has to start with [[rule]]", place.of(value.span().start)))
             }
             _ => problems.push(format!("{}: unknown key {}", place.of(key.span().start), escape_str(name))),
         }
@@ -184,7 +184,7 @@ impl Place {
 fn rule(place: &Place, item: &Spanned<DeValue<'_>>) -> Result<Rule, Vec<String>> {
     let from = place.of(item.span().start);
     let Some(table) = item.get_ref().as_table() else {
-        return Err(vec![format!("{from}: a rule is a table")]);
+        return Err(vec![format!("{from}: a rule has to be a table that begins with [[rule]]")]);
     };
     let mut rule = Rule { from, patterns: Vec::new(), wishes: Wishes::default(), why: None };
     let mut problems = Vec::new();
@@ -196,7 +196,7 @@ fn rule(place: &Place, item: &Spanned<DeValue<'_>>) -> Result<Rule, Vec<String>>
         }
     }
     if problems.is_empty() && rule.wishes == Wishes::default() {
-        problems.push(format!("{}: the rule wishes nothing", rule.from));
+        problems.push(format!("{}: the rule sets nothing", rule.from));
     }
     if problems.is_empty() {
         Ok(rule)
@@ -278,8 +278,8 @@ fn directory(key: &str, value: &DeValue<'_>) -> Result<String, String> {
     }
     match NOT_IN_THE_UNIT.iter().find(|dir| path.starts_with(dir)) {
         Some(dir) => Err(format!(
-            "{key}: zerocap-measure@.service does not see {dir}, and what it kept there would be lost with it; name another \
-             directory"
+            "{key}: zerocap-measure@.service has a {dir} of its own, and a journal there would be lost when the \
+             service ends; name another directory"
         )),
         None => Ok(text),
     }

@@ -1,5 +1,5 @@
-//! Which blocks the device has mapped, before the test and after the put-back, where it tells: NVMe by NUSE, SCSI by GET LBA
-//! STATUS of a unit with logical block provisioning. Asks only.
+//! Which blocks of the device are mapped, before the test and after the put-back, if the device says so: NVMe by NUSE, SCSI
+//! by GET LBA STATUS of a unit with logical block provisioning. It only asks.
 
 use crate::fact::Fact;
 use crate::facts::nvme::fields::{NSZE, NUSE};
@@ -90,8 +90,8 @@ pub(crate) fn changed(before: &Allocation, after: &Allocation) -> Option<TestFin
     let text = match (before, after) {
         (Allocation::Used(before, block), Allocation::Used(after, _)) if before != after => {
             format!(
-                "the namespace used {before} blocks of {block} bytes before the test and {after} after it (NUSE, which counts its \
-                 other users too)"
+                "the namespace used {before} blocks of {block} bytes before the test and {after} after it (NUSE, \
+                 which also counts other users of the namespace)"
             )
         }
         (Allocation::Pieces(before), Allocation::Pieces(after)) if before != after => {

@@ -1,4 +1,4 @@
-//! What a recording must not give away, and what stands for it: the same stand-in everywhere, of the same length. Pure.
+//! What a recording must not reveal, and its replacements: each is the same everywhere and has the same length. It is pure.
 
 use crate::device::display;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Publishes a verdict: `/run/zerocap/<major>:<minor>.json`, readable by all, old or new, never torn. Says whether the
-//! answer changed, so that what rests on it can be looked at again (`dependents`).
+//! Publishes a verdict: `/run/zerocap/<major>:<minor>.json`, readable by all, old or new, never torn. It says whether the
+//! answer changed, so that devices that depend on it can be processed again (`dependents`).
 
 use crate::device::{Devnum, Instance};
 use crate::error::Result;

@@ -1,7 +1,7 @@
-//! Whether a tunable is to be written now. Pure.
+//! Decides whether a tunable has to be written now. It is pure.
 //!
-//! A write freezes the queue, so what is there already is never written; and a value that neither the kernel nor zerocap
-//! put there is an administrator's: hands off.
+//! A write freezes the queue, so a value that is already there is never written. A value that neither the kernel nor zerocap
+//! set is an administrator's, and is not changed.
 
 use crate::verdict::LastWrite;
 

@@ -292,9 +292,12 @@ fn a_stack_names_the_member_that_makes_it_so() {
     let one = md(&verdicts([fast, unmeasured, fast]));
     for (verdict, reason) in [
         (one.clone(), "neither it nor its member sdb is measured"),
-        (md(&verdicts([fast, fast, cut])), "not measured, and its member sdc is unknown: a test of it was cut off"),
+        (
+            md(&verdicts([fast, fast, cut])),
+            "it is not measured, and its member sdc is unknown: a test of it was cut off",
+        ),
         (md(&verdicts([unmeasured, fast, unmeasured])), "neither it nor its members sda, sdc are measured"),
-        (md(&verdicts([cut, fast, unmeasured])), "not measured, and its members sda, sdc are unknown"),
+        (md(&verdicts([cut, fast, unmeasured])), "it is not measured, and its members sda, sdc are unknown"),
         (md(&verdicts([fast, (Class::Slow, ""), fast])), "it passes zeroing to sdb (slow), sda (fast), sdc (fast)"),
         (
             md(&verdicts([fast, (Class::Broken, "x"), (Class::Slow, "")])),
@@ -311,14 +314,14 @@ fn a_stack_names_the_member_that_makes_it_so() {
     };
     assert_eq!(
         above(&one, &[]),
-        "not measured, and its member md0 is unknown: neither it nor its member sdb is measured"
+        "it is not measured, and its member md0 is unknown: neither it nor its member sdb is measured"
     );
     assert_eq!(
         above(&md(&verdicts([fast, (Class::Slow, ""), fast])), &[]),
         "it passes zeroing to md0 (slow: it passes zeroing to sdb (slow), sda (fast), sdc (fast))"
     );
     let links = [("sys/block/dm-1/slaves/md0", "../../md0"), ("sys/block/dm-1/slaves/md00", "../../md00")];
-    assert_eq!(above(&one, &links), "not measured, and of its members md00 cannot be looked at");
+    assert_eq!(above(&one, &links), "it is not measured, and its members md00 cannot be examined");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The figures of a verdict that a caller acts by: what was verified, by which method, in which units. Of a measured device
-//! they are the measurement's; of a stack that only passes zeroing on they follow from the members'. Pure.
+//! The figures of a verdict that a caller uses: what was verified, by which method, in which units. For a measured device
+//! they are those of the measurement; for a stack that only passes zeroing on they follow from the members. It is pure.
 
 use crate::terms::{Basis, Method};
 use crate::verdict::Measurement;

@@ -50,7 +50,7 @@ fn one_foreign_block_keeps_no_other_from_being_restored() {
         };
         let hits_witness = foreign.0.iter().any(|(at, _)| witnesses(*at));
         let said = recovered(&mut s).unwrap_err();
-        assert!(said.contains("written by somebody else") || hits_witness, "{seed}: {said}");
+        assert!(said.contains("somebody else wrote") || hits_witness, "{seed}: {said}");
         let now = s.disk.0.borrow().content.clone();
         // Only the witness waits, and what they wrote stays.
         let block = s.opened.physical_block as usize;
@@ -114,7 +114,7 @@ fn a_journal_of_another_test_is_not_used() {
     let (_, foreign) = state(&other);
     s.journal.borrow_mut().replace(JOURNAL, &foreign.clone().unwrap()).unwrap();
     let said = recovered(&mut s).unwrap_err();
-    assert!(said.contains("another test"), "{said}");
+    assert!(said.contains("different tests"), "{said}");
     all_is_kept(&s, &device, &foreign);
 }
 
@@ -292,7 +292,7 @@ fn zeroes_that_somebody_else_may_have_written_accuse_nobody() {
         let (result, kept) = s.test(&Rc::default());
         let accused = kept.is_some_and(|(outcome, _)| matches!(outcome.end, End::Wrong(_)));
         assert!(!accused, "{act}: a healthy device is accused: {result:?}");
-        seen += usize::from(result.is_err_and(|e| e.to_string().contains("may have been written by another program")));
+        seen += usize::from(result.is_err_and(|e| e.to_string().contains("another program may have written")));
     }
     assert!(seen > 5, "{seen}");
 }
@@ -316,7 +316,7 @@ fn ones_after_a_cut_are_named_and_left() {
         match recovered(&mut s) {
             Ok(said) => assert!(s.is_as_before() && ones == 0, "{at}: {said}"),
             Err(said) => {
-                assert!(said.contains(&format!("{} bytes of these read 0xff", ones * 512)), "{at}: {ones}: {said}");
+                assert!(said.contains(&format!("{} of these bytes read as 0xff", ones * 512)), "{at}: {ones}: {said}");
                 named += 1;
             }
         }

@@ -1,5 +1,5 @@
-//! How much a disk has served since it is there, its partitions included: `stat` in sysfs
-//! (Documentation/block/stat.rst). Reads only.
+//! How much I/O a disk and its partitions have done since the disk was added: `stat` in sysfs (Documentation/block/stat.rst).
+//! It only reads.
 
 use crate::device::Device;
 use crate::fact::Fact;
@@ -34,11 +34,11 @@ impl Served {
 /// All that was served so far. Not known where the device does not count (`queue/iostats`, which an administrator may set to 0).
 pub fn so_far(root: &Root, device: &Device) -> Fact<Served> {
     if root.flag(&device.attr("queue/iostats")).is(false) {
-        return Fact::malformed("queue/iostats is 0: the device does not count");
+        return Fact::malformed("queue/iostats is 0, so the kernel does not count the I/O of the device");
     }
     root.text(&device.attr("stat")).and_then(|text| match parse(&text) {
         Some(served) => Fact::Known(served),
-        None => Fact::malformed("not the fields of stat"),
+        None => Fact::malformed("stat does not have the fields that are expected"),
     })
 }
 

@@ -1,4 +1,4 @@
-//! The walk down a stack of devices: one for whatever stands on others. Reads sysfs; judges nothing.
+//! The walk down a stack of devices, the only one in the program. It reads sysfs and judges nothing.
 
 use crate::device::{Device, Kind};
 use crate::fact::Fact;

@@ -1,4 +1,4 @@
-//! What the kernel swaps to: the lines of `/proc/swaps` (proc_swaps(5)). Reads only.
+//! The active swap of the kernel: the lines of `/proc/swaps` (proc_swaps(5)). It only reads.
 
 use crate::fact::{Fact, Why};
 use crate::machine::fs::mounts::unescape;
@@ -20,7 +20,7 @@ pub fn active(root: &Root) -> Fact<Vec<String>> {
 fn parse(text: &str) -> Fact<Vec<String>> {
     let mut lines = text.lines();
     if !text.ends_with('\n') || lines.next().is_none_or(|head| !head.starts_with("Filename")) {
-        return Fact::malformed("empty, or cut short");
+        return Fact::malformed("it is empty or cut short");
     }
     Fact::Known(lines.filter_map(|line| line.split_whitespace().next()).map(unescape).collect())
 }

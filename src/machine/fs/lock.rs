@@ -1,6 +1,8 @@
-//! Locks between processes of this program: `/run/zerocap/lock/<name>`, held by flock until dropped or the process ends.
+//! Locks between processes of this program: `/run/zerocap/lock/<name>`, held by flock until they are dropped or the process
+//! ends.
 //!
-//! Held only around the change of one small file, never while a device is waited for: so nobody waits on a hung device.
+//! A lock is held only while one small file is changed, and never while waiting for a device, so nobody waits for a device
+//! that hangs.
 
 use crate::error::{Error, Result};
 use crate::machine::fs::owner;

@@ -36,10 +36,10 @@ pub fn all(root: &Root) -> Fact<Vec<Mount>> {
 pub fn complete(root: &Root) -> Fact<Vec<Mount>> {
     root.read(MOUNTINFO).and_then(|bytes| {
         if bytes.last() != Some(&b'\n') {
-            return Fact::malformed("empty, or cut short");
+            return Fact::malformed("it is empty or cut short");
         }
         let mounts: Option<Vec<Mount>> = String::from_utf8_lossy(&bytes).lines().map(line).collect();
-        mounts.map_or_else(|| Fact::malformed("a line that makes no sense"), Fact::Known)
+        mounts.map_or_else(|| Fact::malformed("it has a line that cannot be read"), Fact::Known)
     })
 }
 

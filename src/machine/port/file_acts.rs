@@ -1,5 +1,5 @@
 //! Acts on a file that is made for a test and has no name: space is allocated in it, and small synchronous writes are timed.
-//! What the file holds belongs to nobody, and it is gone with its last descriptor.
+//! Nobody else uses the file, and it vanishes with its last descriptor.
 
 use crate::machine::io::Aligned;
 use crate::machine::port::act_error::ActError;
@@ -159,7 +159,10 @@ pub(super) fn make(range: &ScratchRange) -> Result<OwnedFd, ActError> {
     let fd = rustix::fs::open(&range.node, flags, Mode::RUSR | Mode::WUSR).map_err(os)?;
     let stat = rustix::fs::fstat(&fd).map_err(os)?;
     if (rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev)) != range.devnum {
-        return Err(ActError::Refused(format!("{} lies on another file system than was checked", range.node)));
+        return Err(ActError::Refused(format!(
+            "{} is on a different file system from the one that was checked",
+            range.node
+        )));
     }
     Ok(fd)
 }

@@ -1,5 +1,5 @@
-//! A steady foreground load beside zeroing, inside a scratch range: one reader or writer of single blocks at random
-//! places, and one zeroing call after the other, until the zeroing is through or the time is up.
+//! A steady load beside zeroing, inside a scratch range: one reader or writer of single blocks at random places, and one
+//! zeroing call after another, until the zeroing is done or the time is up.
 
 use crate::machine::io::Aligned;
 use crate::machine::port::act_error::ActError;

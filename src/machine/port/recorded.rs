@@ -1,5 +1,5 @@
-//! The port of a recorded machine: replies from `commands/<name>/<question>.bin`, refusals from `.err`. Every act and
-//! every set is refused. What was not recorded is [`AskError::NotAsked`].
+//! The port of a recorded machine: replies from `commands/<name>/<question>.bin`, refusals from `.err`. It refuses every act
+//! and every set. What was not recorded is [`AskError::NotAsked`].
 
 use crate::device::Device;
 use crate::fact::Fact;

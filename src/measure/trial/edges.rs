@@ -1,5 +1,5 @@
-//! Ragged spans inside a segment: what was asked for is zero, and nothing else. A device that zeroes whole granules only, and
-//! reports success for the rest, passes every test over whole granules.
+//! Spans with uneven ends inside a segment: the range that was asked for is zero, and nothing else. A device that zeroes only
+//! whole granules, and reports success for the rest, passes every test of whole granules.
 
 use super::acts::Content;
 use super::Run;

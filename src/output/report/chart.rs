@@ -1,5 +1,5 @@
-//! One picture: a thin layer over the crate that writes SVG, with axes, marks and the words that stand for the picture. It
-//! names classes, never colours: the page's style knows those, for light, dark and paper.
+//! One picture: a thin layer over the crate that writes SVG, with axes, marks and a text that describes the picture. It names
+//! classes and never colours: the style of the page has the colours for light, dark and paper.
 
 use super::html::visible;
 use super::scale::Scale;

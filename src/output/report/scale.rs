@@ -1,4 +1,4 @@
-//! Where a value stands on an axis, which marks the axis has, and how times are spelled. Pure.
+//! Where a value is on an axis, which marks the axis has, and how times are printed. It is pure.
 
 use crate::units::human_bytes;
 

@@ -110,7 +110,7 @@ fn what_is_no_expression_is_told_with_its_line() {
     for (pattern, what) in [
         ("(", "unclosed group"),
         ("a)|(?:Acme.*", "unopened group"),
-        ("(?:(?:.{1000}){1000}){1000}", "too big"),
+        ("(?:(?:.{1000}){1000}){1000}", "too large"),
         ("[z-a]", "invalid character class range"),
         ("(?x)Acme # .*", ""),
     ] {

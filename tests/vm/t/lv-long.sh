@@ -64,7 +64,7 @@ refused "a leg of it" /dev/mapper/vgfast-mirror_rimage_0 "is held by"
 lvm lvremove -qq -y vgfast/mirror
 dmsetup create over --table "0 8192 linear /dev/vgfast/test 0"; settle
 refused "a volume that something stands on" /dev/vgfast/test "is held by dm-"
-refused "what is no volume of LVM" /dev/mapper/over "is no logical volume of LVM"
+refused "what is no volume of LVM" /dev/mapper/over "is not a logical volume of LVM"
 dmsetup remove --retry over
 dmsetup create beside --table "0 2048 linear /dev/${fast}p2 $(($(dmsetup table "/dev/vgfast/test" | cut -d' ' -f5) + 2048))"; settle
 refused "another table that leads to the same bytes" /dev/vgfast/test "maps bytes of the range too"
