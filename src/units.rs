@@ -226,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn rates() {
+    fn rates_are_shown_in_iec_units() {
         assert_eq!(rate(MIB, Nanos(0)), None);
         assert_eq!(rate(MIB, Nanos::from_secs(2)), Some(MIB / 2));
         assert_eq!(Nanos(3).since(Nanos(5)), Nanos(0));
     }
 
     #[test]
-    fn durations() {
+    fn durations_are_parsed() {
         assert_eq!(parse_duration("90s"), Some(90));
         assert_eq!(parse_duration("30d"), Some(2_592_000));
         assert_eq!(parse_duration("2w"), Some(1_209_600));

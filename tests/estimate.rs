@@ -134,7 +134,7 @@ fn the_command_answers_from_what_is_kept() {
 }
 
 #[test]
-fn below_the_break_even_it_is_written() {
+fn below_the_break_even_size_writing_is_best() {
     let best = |bytes: &str| {
         let (code, out, _) = run(&["estimate", "sde", bytes, "--json"]);
         assert_eq!(code, Some(0));
@@ -145,7 +145,7 @@ fn below_the_break_even_it_is_written() {
 }
 
 #[test]
-fn what_is_not_known_is_unknown_and_exit_5() {
+fn unknown_rates_exit_with_5() {
     for device in ["sdd", "md2"] {
         let (code, out, _) = run(&["estimate", device, "1GiB"]);
         assert_eq!(code, Some(5), "{device}: {out}");
@@ -179,7 +179,7 @@ fn what_is_not_known_is_unknown_and_exit_5() {
 }
 
 #[test]
-fn what_makes_no_sense_is_usage() {
+fn invalid_arguments_exit_with_2() {
     for arguments in [
         &["estimate", "sde", "many"][..],
         &["estimate", "sde", "1GiB", "--data-fraction", "1.5"],

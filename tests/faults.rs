@@ -92,7 +92,7 @@ fn a_full_disk_keeps_the_old_rules() {
 }
 
 #[test]
-fn a_full_run_fails_no_event() {
+fn a_full_run_directory_does_not_fail_the_event() {
     let place = Place::new();
     let run = place.at("state/run/zerocap");
     let event = format!("ACTION=change {}", place.call("udev /dev/sda"));
@@ -110,7 +110,7 @@ fn a_full_run_fails_no_event() {
 }
 
 #[test]
-fn what_cannot_be_written_is_left_as_it_is() {
+fn a_file_that_cannot_be_written_is_left_as_it_is() {
     let place = Place::new();
     for (dir, words) in [("etc", "policy pin sda slow"), ("run", "policy pin sda slow")] {
         let below = place.at(&format!("state/{dir}"));

@@ -45,7 +45,7 @@ fn summary(input: &[u8]) -> Value {
 }
 
 #[test]
-fn the_counts_are_those_of_a_plain_program() {
+fn fleet_counts_equal_those_of_a_simple_program() {
     let (lines, damaged) = made(Fleet { documents: 8_000, damaged: 12, seed: 1 });
     let found = summary(&lines);
     assert!(damaged > 50, "{damaged}");
@@ -78,7 +78,7 @@ fn the_counts_are_those_of_a_plain_program() {
 }
 
 #[test]
-fn the_causes_are_those_that_were_put_in() {
+fn the_reported_causes_are_those_of_the_generated_fleet() {
     let (lines, _) = made(Fleet { documents: 30_000, damaged: 0, seed: 2 });
     let found = summary(&lines);
     let causes: BTreeMap<String, &str> = found["disagreements"]
@@ -153,7 +153,7 @@ fn line(machine: &str, identity: &str, collected: &str, class: &str) -> String {
 }
 
 #[test]
-fn of_one_device_on_one_machine_the_newest_document_counts() {
+fn the_newest_document_of_a_device_on_a_machine_counts() {
     let (old, new) = ("2026-10-01T00:00:00Z", "2026-11-30T00:00:00Z");
     let classes = |lines: &[String]| {
         let found = summary(lines.concat().as_bytes());

@@ -81,7 +81,7 @@ fn pins_of_many_processes_at_once_are_all_kept() {
 }
 
 #[test]
-fn a_pin_shows_where_it_stands() {
+fn a_pin_is_shown_with_its_file_and_line() {
     let place = Place::new();
     std::fs::write(place.policy_file("20-mine.toml"), "[[rule]]\nkind = \"scsi\"\nclass = \"slow\"\nfast_ratio = 3\n")
         .unwrap();
@@ -124,7 +124,7 @@ fn what_was_kept_is_forgotten_by_device_or_identity() {
 
 /// A kept file that cannot be used may have held a hazard: show, events and lists all say so, and nothing is wanted.
 #[test]
-fn a_kept_file_that_cannot_be_used_is_no_missing_one() {
+fn an_unusable_kept_file_is_not_treated_as_missing() {
     let place = Place::new();
     let file = place.state.path().join("etc/zerocap/devices/naa.5000000000000005.json");
     let good = std::fs::read_to_string(&file).unwrap();
@@ -232,7 +232,7 @@ fn a_recorded_machine_is_planned_for_and_never_written() {
 
 /// What an administrator's slip looks like: each file is told with its name and what to do, and the others count.
 #[test]
-fn bad_files_are_told_and_the_others_count() {
+fn bad_policy_files_are_reported_and_the_others_are_used() {
     use std::os::unix::fs::symlink;
     let place = Place::new();
     let file = |name: &str| place.policy_file(name);
@@ -283,7 +283,7 @@ fn bad_files_are_told_and_the_others_count() {
 /// An event waits for no rule of another model: none of a hundred thousand expressions is made, and what the file came to
 /// is remembered.
 #[test]
-fn many_rules_hold_no_event_up() {
+fn many_rules_do_not_delay_an_event() {
     let place = Place::new();
     let rules = |n: usize| -> String {
         (0..n).map(|i| format!("[[rule]]\nmodel = \"Model {i}.(x|y)*\\\\d{{3,9}}\"\nclass = \"slow\"\n")).collect()

@@ -207,7 +207,7 @@ fn without_samples_it_says_so_and_draws_the_rest() {
 }
 
 #[test]
-fn only_a_report_is_written_over() {
+fn only_a_report_is_overwritten() {
     let dir = machine::untested("ACME", "MODEL");
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
@@ -249,7 +249,7 @@ fn only_a_report_is_written_over() {
 }
 
 #[test]
-fn the_detail_view_draws_the_same_small() {
+fn the_detail_view_draws_small_versions_of_the_pictures() {
     let dir = machine::untested("ACME", "MODEL");
     machine::test(dir.path(), noisy(), 3, SEGMENT);
     let (_, detail, _) = zerocap(&["show", DISK], dir.path());

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ladder() {
+    fn the_identity_is_the_first_of_the_known_sources() {
         let id = |kind, name, parts: Parts<'_>| Identity::from_parts(kind, name, &parts).map(|i| i.0);
         let wwid = Parts { wwid: Some(" eui.0025385 \n"), dm_uuid: Some("LVM-x"), ..Parts::default() };
         assert_eq!(id(Kind::Nvme, "nvme0n1", wwid.clone()).as_deref(), Some("eui.0025385"));

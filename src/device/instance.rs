@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_neither_the_same_nor_another() {
+    fn an_unknown_instance_is_neither_the_same_nor_another_device() {
         let of = |diskseq, boot: &str, size| Instance {
             diskseq,
             boot_id: Some(boot.to_owned()).filter(|b| !b.is_empty()),

@@ -51,7 +51,7 @@ mod tests {
     use crate::facts::testing::with;
 
     #[test]
-    fn what_stands_for_something_else() {
+    fn virtual_disks_and_array_volumes_have_a_changeable_backend() {
         let of = |name: &str, files: &[(&str, &str)]| with(name, files).changeable_backend();
         assert_eq!(of("vda", &[]), Some("a virtual disk"));
         assert_eq!(of("nbd0", &[]), Some("a disk of a server"));

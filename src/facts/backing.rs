@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_loop_stands_on() {
+    fn the_file_system_and_the_disks_of_a_loop_are_found() {
         for (file, says, disks) in [
             ("/var/img\n", "a file in ext4 on sda", Some(vec!["sda"])),
             ("/var/img (deleted)\n", "a deleted file in ext4 on sda", Some(vec!["sda"])),

@@ -220,7 +220,7 @@ mod tests {
     };
 
     #[test]
-    fn sources_stand_together_and_the_derived_last() {
+    fn readings_are_grouped_by_source_and_derived_ones_come_last() {
         let readings = ["a", DERIVED, "b", "a"].map(|source| Reading::file(source, "x", &Fact::Known(1u8)));
         let sources: Vec<String> = grouped(readings.to_vec()).into_iter().map(|r| r.source).collect();
         assert_eq!(sources, ["a", "a", "b", DERIVED]);

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn only_extents_that_reach_the_end_prove_zero() {
+    fn a_device_is_zero_only_if_the_extents_reach_its_end() {
         let read = |descriptors: &[(u64, u32, u8)]| extents(&reply(descriptors), 0, 99);
         assert_eq!(read(&[(0, 100, 1)]), Some(Extents::AllDeallocated));
         assert_eq!(read(&[(0, 50, 1), (50, 50, 1)]), Some(Extents::AllDeallocated));

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks() {
+    fn stacks_without_an_offload_say_why() {
         let md = |level: &str| note(&with("md0", &[("queue/write_zeroes_max_bytes", "0"), ("md/level", level)]));
         assert!(md("raid5").contains("raid5") && md("raid0").contains("is not known"));
         let dm = |uuid: &str| note(&with("dm-0", &[("queue/write_zeroes_max_bytes", "0"), ("dm/uuid", uuid)]));

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absent_is_not_zero() {
+    fn an_absent_limit_is_not_zero() {
         let dir = tempfile::tempdir().unwrap();
         let queue = dir.path().join("sys/block/sda/queue");
         std::fs::create_dir_all(&queue).unwrap();

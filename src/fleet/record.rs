@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read(numbers: [u64; 3], some: [Option<u32>; 4], class in 0usize..5, cell: u32, flags: [bool; 3]) {
+        fn what_was_written_is_read_back(numbers: [u64; 3], some: [Option<u32>; 4], class in 0usize..5, cell: u32, flags: [bool; 3]) {
             let [machine, device, collected] = numbers;
             let [measured_at, zero, write, ratio] = some.map(|n| n.map(u64::from));
             let [identified, measured, stale] = flags;

@@ -100,7 +100,7 @@ mod tests {
     use crate::policy::format;
 
     #[test]
-    fn a_place_that_is_none_is_told_with_its_line() {
+    fn an_invalid_place_in_a_rule_is_reported_with_its_line() {
         let text = "[[rule]]\nscratch = 'auto'\n[[rule]]\nmodel = 'x'\nscratch = 'sda3'\n";
         let (rules, problems) = format::parse("20.toml", text);
         assert!(problems.is_empty());

@@ -79,7 +79,7 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
     let before = content();
     let device = loop_device::attach(&dir.join("disk"), &before)?;
     let roots = Roots::new(None, Some(&dir.join("state")))?.guarded(When::Always);
-    let mut steps = vec![(format!("a throw-away loop device is attached: {}", device.node), true)];
+    let mut steps = vec![(format!("a temporary loop device is attached: {}", device.node), true)];
     let request = Request {
         device: device.node.clone(),
         place: ScratchSpec::Range { offset: 16 * MIB, length: 32 * MIB },

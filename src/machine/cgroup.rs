@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_cannot_be_seen_are_not_known() {
+    fn control_groups_that_cannot_be_seen_are_not_known() {
         assert_eq!(limits_with("0::/\n", &[]), Fact::Known(Vec::new()));
         for own in ["0::/../other\n", "5:blkio:/../..\n", "0::/\n7:name=x,blkio:/a/../b\n"] {
             assert!(limits_with(own, &[]).known().is_none(), "{own}");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn no_groups_limit_nothing_and_no_mount_table_is_not_known() {
+    fn without_control_groups_there_is_no_limit() {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::open(dir.path()).unwrap();
         assert_eq!(limits(&root, &[]), Fact::Known(Vec::new()));

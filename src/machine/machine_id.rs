@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_machine_id_gives_no_number() {
+    fn an_invalid_machine_id_gives_no_number() {
         assert_eq!(of(None), Fact::ABSENT);
         for bad in ["", "\n", "uninitialized\n", "0123", &ID[1..], &format!("{ID}0"), &"0".repeat(32), &"é".repeat(16)]
         {

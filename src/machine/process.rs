@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_left_behind() {
+    fn a_program_that_does_not_end_is_left_alone() {
         let start = Instant::now();
         for script in ["sleep 60", "exec >/dev/null 2>&1; sleep 60"] {
             let error = run("sh", &["-c", script], Duration::from_millis(200)).unwrap_err();

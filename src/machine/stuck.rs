@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn remembered_while_the_child_is_there() {
+    fn a_stuck_device_is_remembered_while_its_child_exists() {
         let dir = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let first = Stuck::below(dir.path());

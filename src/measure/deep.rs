@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn late_in_every_phase_or_whole() {
+    fn a_deep_run_is_incomplete_if_any_phase_is_late() {
         // Two writes of 64 ms, zeroing of 6.4 ms, reading of 32 ms, then the long command.
         for ms in [0, 40, 100, 130, 150, 200] {
             assert_eq!(deep(Zeroing::Real, Some(Nanos(ms * 1_000_000))), Err(Stop::Late), "{ms}");
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn as_long_as_limit_and_range_allow() {
+    fn the_long_command_is_as_long_as_limit_and_range_allow() {
         let of = |room, limit| {
             let plan = Plan::of(0, room, 512, 4096, limit);
             (plan.length, plan.command)

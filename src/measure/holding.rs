@@ -65,7 +65,7 @@ mod tests {
     proptest! {
         /// The same as a byte array in which each byte says what it holds.
         #[test]
-        fn as_an_array_of_bytes(steps in proptest::collection::vec((0u64..64, 1u64..32, 0u64..4), 0..40)) {
+        fn trace_bytes_are_encoded_as_an_array(steps in proptest::collection::vec((0u64..64, 1u64..32, 0u64..4), 0..40)) {
             let (mut holding, mut array) = (Holding::default(), [None; 96]);
             for (offset, length, trial) in steps {
                 let held = match trial { 0 => None, 1 => Some(Held::Zeroed), n => Some(Held::Pattern(n)) };

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nearest_ranks() {
+    fn percentiles_are_nearest_ranks() {
         let mut gathered = Gathered::default();
         gathered.add(Loaded { elapsed: Nanos(9), latencies: (1..=100).rev().collect(), ..Loaded::default() }, 4096);
         let l = gathered.summed_up();

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn what_was_written_is_read_back() {
         let (files, digest, _) = written();
         let Read::There(journal) = read(&files, "j").unwrap() else { panic!("there") };
         assert_eq!((&journal.header, journal.digest.as_ref()), (&header(), Some(&digest)));
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn one_flipped_byte_damages_one_piece_or_the_head_and_nothing_else() {
+    fn a_flipped_byte_damages_only_one_piece_or_the_header() {
         let (_, digest, bytes) = written();
         let first = bytes.len() - 2560 - 3 * 32;
         for at in (0..bytes.len()).step_by(13) {
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_tail_loses_its_pieces_alone() {
+    fn a_cut_tail_of_the_journal_loses_only_its_own_pieces() {
         let (_, _, bytes) = written();
         for end in (0..bytes.len()).step_by(61) {
             match read(&with(&bytes[..end]), "j").unwrap() {
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_there_is_never_overwritten() {
+    fn an_existing_journal_is_never_overwritten() {
         for there in [&b"cut off"[..], b""] {
             let mut files = with(there);
             assert!(write(&mut files, "j", &header(), |o, n| Ok(content(o, n))).is_err());

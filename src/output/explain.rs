@@ -83,18 +83,18 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_each_kind() {
+    fn a_word_of_each_kind_is_explained() {
         assert!(explain("old-data-left").is_some_and(|t| t.contains("write the zeroes")));
         assert!(explain("fast").is_some());
         assert!(explain("7").is_some_and(|t| t.contains("a requirement is not met")));
-        assert!(explain("32").is_some_and(|t| t.starts_with("no such device")));
+        assert!(explain("32").is_some_and(|t| t.starts_with("there is no such device")));
         for none in ["", "9", "what", "-", "007", "EXIT"] {
             assert_eq!(explain(none), None, "{none}");
         }
     }
 
     #[test]
-    fn requests_become_words() {
+    fn requests_are_shown_in_words() {
         assert_eq!(plain(".BR accept ;"), "accept;");
         assert_eq!(plain(".B unknown ,"), "unknown ,");
         assert_eq!(plain("then run \\fBzerocap recover\\fP; do not"), "then run zerocap recover; do not");

@@ -134,7 +134,7 @@ const COLUMNS: &[Column] = &[
     column("MODEL", "the device's model", |d| Cell::Text(d.device.model.clone())),
     column("FIRMWARE", "the device's firmware", |d| Cell::Text(d.device.firmware.clone())),
     column("IDENTITY", "the identity under which its measurement is kept", |d| Cell::Text(d.device.identity.clone())),
-    column("KIND", "the kernel driver", |d| text(&d.device.kind)),
+    column("KIND", "the kind of device: nvme, scsi, dm, ...", |d| text(&d.device.kind)),
     column("TRAN", "how it is attached", |d| Cell::Text(d.device.transport.clone())),
     number("SIZE", "its size", |d| Cell::Bytes(d.device.size_bytes)),
     column("VERIFIED", "whether every zeroed byte was read back as zero", |d| {

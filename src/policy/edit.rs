@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_comes_goes_and_leaves_the_rest() {
+    fn adding_and_removing_a_pin_leaves_the_rest_unchanged() {
         let mine = "# mine\n[[rule]]\nmodel = \"X.*\"\nmeasure = \"never\"\n\n# about the next\n[[rule]]\nvendor = \"V\"\nhazard = \"no-answer\"";
         let with = pin(mine, &of("naa.5", Class::Slow)).unwrap();
         assert!(with.starts_with(mine), "{with}");
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn other_wishes_of_a_pinned_rule_stay() {
+    fn other_keys_of_a_pinned_rule_stay() {
         let with = |pin: &str| {
             format!("[[rule]]\nidentity = \"naa.5\"\n{pin}hazard = \"no-answer\"\nmeasure = \"never\" # by hand\nmanage_knob = false\nwhy = \"hung\"\n")
         };
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_text_stays_text() {
+    fn odd_text_is_quoted_and_read_back() {
         for odd in ["a\"b", "a\\b", "a\nclass = \"fast\"", "\u{7f}\u{1b}[0m", "é'#]] ="] {
             let why = Some(odd.to_owned());
             let text =

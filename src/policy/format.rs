@@ -1,30 +1,30 @@
-//! The form of the administrators' rules: TOML text in, rules and problems out. Reads no file, compiles no regex.
+//! Parses the administrators' rules: it takes TOML text and gives rules and problems. It reads no file and compiles no regex.
 //!
 //! A file is a list of `[[rule]]`:
 //! ```toml
 //! [[rule]]
-//! # Which devices: every key that is given must fit. Regular expressions over the whole value (`^(?:…)$`), ASCII classes.
+//! # Which devices: every key that is given must match. Regular expressions for the whole value (`^(?:…)$`), ASCII classes.
 //! vendor   = "Dell.*"
 //! model    = "PERC H7[0-9]{2}"
 //! # also: kind, firmware, serial, path, driver; `identity` is exact text, no expression
-//! # What is wished for them:
+//! # What the rule sets for them:
 //! class          = "slow"          # pins it: fast slow none unknown broken
 //! accept         = "no-answer"     # the pin also overrides this hazard
-//! hazard         = "old-data-left" # known of these devices: old-data-left zeroing-error no-answer
-//! measure        = "never"         # or "auto": by a unit, once, where `scratch` says
-//! scratch        = "label"         # as WHERE of zerocap measure
-//! journal        = "/srv/zerocap"  # the directory where an automatic test keeps the old content
+//! hazard         = "old-data-left" # these devices do that: old-data-left zeroing-error no-answer
+//! measure        = "never"         # or "auto": a unit tests it once, where `scratch` says
+//! scratch        = "label"         # a WHERE of zerocap measure
+//! journal        = "/srv/zerocap"  # the directory where an automatic test keeps its journal
 //! fast_ratio     = 2.0             # from this speedup on zeroing is fast
 //! max_age        = "30d"           # from this age on a measurement is stale
-//! knob_off_below = 1.0             # the kernel's knob goes to 0 where the speedup is surely below this
+//! knob_off_below = 1.0             # write_zeroes_unmap_max_bytes should be 0 if the speedup is surely below this
 //! manage_knob    = true
 //! zeroing_mode   = "writesame"
 //! why            = "support case 1234"
 //! ```
-//! A rule without any of the first keys fits every device. A rule with an unknown key or a value that makes no sense is
-//! told as `file:line: what` and not used, as half a rule could fit more devices than was meant; the other rules work.
-//! Text that is no TOML spoils its file for the same reason: after a lost line nobody knows which rule the next key
-//! belongs to.
+//! A rule without any of the first keys matches every device. A rule with an unknown key or an invalid value is reported as
+//! `file:line: what` and not used, because half a rule could match more devices than it was meant for; the other rules are
+//! used. For the same reason no rule of a file that is not TOML is used: after a damaged line it is not known which rule the
+//! next key belongs to.
 
 use super::{Measure, Sourced};
 use crate::device::display::escape_str;

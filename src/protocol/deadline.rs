@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grows_with_the_rounds_within_its_bounds() {
+    fn the_deadline_grows_with_the_rounds_within_its_bounds() {
         assert_eq!(after(30_000, 1, 64), Nanos::from_secs(120));
         assert_eq!(after(30_000, 64, 64), Nanos::from_secs(120));
         assert_eq!(after(30_000, 65, 64), Nanos::from_secs(150));

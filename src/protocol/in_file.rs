@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn old_data_is_told_of_where_the_bytes_stay_and_of_nobody_where_they_move() {
+    fn old_data_is_blamed_only_if_the_bytes_did_not_move() {
         let (zero, verify, moved) = zeroed(files());
         assert_eq!((zero, verify, moved), (Ok(Done::Ok), Ok(Done::Mismatch(4096)), None));
         let (zero, verify, moved) = zeroed(Files { to: 1 << 30, ..files() });
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_errno_of_a_file_accuses_nobody() {
+    fn an_errno_of_a_file_is_blamed_on_nobody() {
         for (errno, os) in [(5, false), (95, false), (28, true)] {
             let (zero, ..) = zeroed(Files { errno: Some(errno), ..files() });
             assert_eq!(matches!(zero, Err(ActError::Os(_))), os, "{errno}");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_file_that_was_moved_only_rates_are_left() {
+    fn a_moved_file_gives_rates_only() {
         let conditions = Conditions::without_test("2026-12-01T00:00:00Z".to_owned(), "directory", Vec::new());
         let mut m = result::blank(&crate::facts::testing::with("sda", &[]), &conditions);
         (m.class, m.zeroes_verified, m.zero_bytes_per_second) = (Class::Fast, true, Some(7));

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_brings_back_others_first_and_no_zero() {
+    fn tunables_that_restore_others_are_restored_first() {
         let mode = "device/scsi_disk/0:0:0:0/zeroing_mode";
         let blocks = "device/scsi_disk/0:0:0:0/max_write_same_blocks";
         let knob = "queue/write_zeroes_unmap_max_bytes";
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_taken_and_dropped_counts_as_refused() {
+    fn a_value_that_the_kernel_drops_counts_as_refused() {
         let knob = "queue/write_zeroes_unmap_max_bytes";
         let discard = "queue/discard_max_bytes";
         let dir = tempfile::tempdir().unwrap();

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_own_stays_unless_another_is_surely_quicker() {
+    fn the_kernels_mode_stays_unless_another_is_surely_faster() {
         let own = Some("writesame_16_unmap");
         let of = |ratios: [f64; 2]| {
             let a = tried("writesame_16_unmap", ratios[0], End::Complete);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_a_mode_says_its_class() {
+    fn a_run_of_a_mode_gives_its_class() {
         let text = "old data".to_owned();
         let wrong = crate::measure::outcome::Wrong {
             hazard: crate::terms::Hazard::OldDataLeft,

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_are_named_by_what_they_did() {
+    fn other_io_is_reported_as_reads_and_writes() {
         let text = |read, written| finding(Served { read, written }).map(|f| f.text);
         assert_eq!(text(IN_PASSING - 1, IN_PASSING - 1), None);
         let rest = "during the test, so the rates are lower than on an idle disk";

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_on_the_list_is_left_out() {
+    fn readings_that_are_not_on_the_list_are_left_out() {
         let mut tree = Tree::default();
         let token = "SITE_TOKEN=abc\nID_BUS=ata\nID_PATH=ip-10.0.0.1-iscsi-iqn.x\n\
                      DEVLINKS=/dev/disk/by-path/ip-10.0.0.1 /dev/disk/by-id/wwn-0x5 /dev/acme/data /dev/disk/by-label/x\n";

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_makes_two_lines() {
+    fn no_device_name_can_inject_a_line() {
         for name in ["", "a b", "a\nsdb 11 naa.1", "\u{e9}"] {
             assert_eq!(line(name, 1, None), None, "{name:?}");
         }

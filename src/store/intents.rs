@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_of_this_boot_goes_with_the_lasting_one_whatever_number_the_disk_has() {
+    fn removing_an_intent_also_removes_that_of_this_boot() {
         let number = |minor| Devnum { major: 8, minor };
         let mut intents = Intents::new(SimulatedDurable::default(), SimulatedDurable::default());
         intents.write("a", Some(number(0)), &word(1)).unwrap();

@@ -101,7 +101,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_time_alone_changes_nothing_and_a_remark_is_no_answer() {
+    fn a_new_time_or_remark_is_not_a_changed_answer() {
         let one = json!({"class": "fast", "hints": {"chunk_bytes": 1}, "findings": [], "published": {"at": "a", "program": "z"}});
         let with = |pointer: &str, value: Value| {
             let mut other = one.clone();

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn who_set_it() {
+    fn the_setter_of_a_tunable_is_recognised() {
         assert_eq!(set_by("1", Some("1"), None), Some(SetBy::Kernel));
         assert_eq!(set_by("0", Some("1"), Some(&last("0", false))), Some(SetBy::Zerocap));
         assert_eq!(set_by("0", Some("1"), None), Some(SetBy::Admin));

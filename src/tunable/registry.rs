@@ -109,7 +109,7 @@ mod tests {
     use crate::facts::testing::facts;
 
     #[test]
-    fn the_knob_is_spelled_as_the_kernel_takes_it() {
+    fn the_knob_is_encoded_as_the_kernel_accepts_it() {
         let knob = row("write_zeroes_unmap_max_bytes").unwrap();
         let with = |hw: &str| facts("sda", &[("sys/block/sda/queue/write_zeroes_unmap_max_hw_bytes", hw)], &[]);
         let four_gib = with("34359734272");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_only_is_never_spelled() {
+    fn tunables_that_are_only_shown_are_never_written() {
         let f = facts("sda", &[], &[]);
         for row in super::ROWS.iter().filter(|r| !r.managed) {
             assert!(row.encode(&f, "0").is_err(), "{}", row.name);

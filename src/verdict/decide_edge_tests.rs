@@ -36,7 +36,7 @@ fn another_threshold_that_the_interval_touches() {
 }
 
 #[test]
-fn an_accepted_hazard_needs_a_pin_that_says_what_it_is_then() {
+fn an_accepted_hazard_also_needs_a_pinned_class() {
     let now = disk("8388608");
     let declared = |class, accept| Policy {
         class,
@@ -53,7 +53,7 @@ fn an_accepted_hazard_needs_a_pin_that_says_what_it_is_then() {
 }
 
 #[test]
-fn a_withdrawn_offload_is_told_from_one_that_never_was() {
+fn a_withdrawn_offload_is_distinguished_from_a_missing_one() {
     let withdrawn =
         with("sda", &[("queue/write_zeroes_max_bytes", "0"), ("queue/write_zeroes_unmap_max_hw_bytes", "8")]);
     let said = reason(&withdrawn, None, &Context::default());
@@ -63,7 +63,7 @@ fn a_withdrawn_offload_is_told_from_one_that_never_was() {
 }
 
 #[test]
-fn a_lost_kept_file_takes_the_knob_from_all_but_the_broken() {
+fn without_the_kept_file_the_knob_is_wanted_only_for_broken_devices() {
     let now = disk("8388608");
     let lost = Context { unusable: Some("torn".to_owned()), ..Context::default() };
     let knob = |policy: &Policy, context: &Context| {
@@ -156,7 +156,7 @@ fn only_readings_that_are_claims_and_known_are_claims() {
 }
 
 #[test]
-fn what_stands_for_something_else_ages_and_a_rule_says_when() {
+fn measurements_of_virtual_disks_expire_and_a_rule_sets_the_age() {
     let limits = [("queue/write_zeroes_max_bytes", "8388608"), ("serial", "x\n")];
     let (virtual_disk, own) = (with("vda", &limits), disk("8388608"));
     let of = |facts: &Facts, days: u64, policy: &Policy| {

@@ -348,7 +348,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     /// Whatever the claims: without a measurement, a pin or a model entry nothing is fast, slow or broken.
     #[test]
-    fn evidence_alone_makes_no_class(
+    fn claims_alone_make_no_class(
         name in prop_oneof![Just("nvme0n1"), Just("sda"), Just("dm-0"), Just("md0"), Just("zram0"), Just("mmcblk0")],
         values in proptest::collection::vec(proptest::option::of(prop_oneof![
             Just(0u64), Just(1), Just(512), Just(4096), Just(1 << 20), Just(1 << 32), Just(2_199_023_255_040), any::<u64>()

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_multiple_that_does_not_exist_is_none() {
+    fn a_common_multiple_that_overflows_is_none() {
         assert_eq!(least_common_multiple(0, 4096), None);
         assert_eq!(least_common_multiple(u64::MAX, u64::MAX - 1), None);
         assert_eq!(least_common_multiple(512, 4096), Some(4096));

@@ -35,7 +35,7 @@ fn a_device_is_found_by_every_name_that_people_use() {
 }
 
 #[test]
-fn what_a_disk_answers_for_is_told() {
+fn a_partition_or_mount_point_stands_for_its_disk() {
     let (partition, mounted) = (" is a partition of /dev/sda; /dev/sda is used", ": its file system is on");
     for (typed, device, says) in [
         ("sda1", "sda", partition.to_owned()),
@@ -54,7 +54,7 @@ fn what_a_disk_answers_for_is_told() {
 }
 
 #[test]
-fn a_name_of_two_devices_is_refused_and_both_are_told() {
+fn a_name_of_two_devices_is_refused_and_both_are_named() {
     for (typed, says) in [
         ("sdb", "sdb is a name of /dev/sdb and /dev/dm-6; name one of them"),
         ("twice", "twice is a name of /dev/sdb and /dev/sdc; name one of them"),

@@ -98,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn headers() {
+    fn the_header_of_a_page_is_checked() {
         assert_eq!(
             checked(0xb2, vec![0, 0xb2, 0, 4, 0, 0xe0, 2, 0, 9, 9]),
             Fact::Known(vec![0, 0xb2, 0, 4, 0, 0xe0, 2, 0])

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_stack_those_of_its_members_and_of_a_head_those_of_its_paths() {
+    fn a_stack_has_the_controllers_of_its_members_and_a_head_those_of_its_paths() {
         let dir = tempfile::tempdir().unwrap();
         let at = |path: &str| dir.path().join(path);
         std::fs::create_dir_all(at("sys/block")).unwrap();

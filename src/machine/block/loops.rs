@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn only_those_with_a_file() {
+    fn only_loop_devices_with_a_file_are_listed() {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::open(dir.path()).unwrap();
         assert!(known(&root).known().is_none());

@@ -1,5 +1,5 @@
-//! Which other processes have a block device open: by a descriptor (`/proc/<pid>/fd`), by a mapping whose descriptor was
-//! closed, or by an io_uring that keeps a file. Reads only.
+//! The other processes that have a block device open: by a descriptor (`/proc/<pid>/fd`), by a mapping whose descriptor was
+//! closed, or by an io_uring that keeps a file. It only reads.
 //!
 //! O_EXCL keeps out only those that claim a device; a database or an emulator that opens it without a claim is seen only
 //! here.
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_descriptor_is_for_writing_unless_it_says_otherwise() {
+    fn a_descriptor_counts_as_writing_unless_it_is_read_only() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("fdinfo")).unwrap();
         for (fd, text, writes) in

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ones_own() {
+    fn io_of_others_is_counted_without_the_own_io() {
         let at = |read, written| Served { read, written };
         assert_eq!(at(100, 50).since(at(10, 10), at(60, 40)), at(30, 0));
         // Counting may be off (queue/iostats): then nothing is seen, and nothing is said.

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_the_list_and_nothing_of_one_that_is_cut_short() {
+    fn a_swap_table_that_is_cut_short_gives_nothing() {
         // Linux 6.18, with two of them.
         let text = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n\
                     /dev/sda2                               partition\t1048572\t\t0\t\t-2\n\

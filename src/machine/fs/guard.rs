@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_flight() {
+    fn the_commands_in_flight_are_counted() {
         let of = |text: &str| busy(&Fact::Known(text.as_bytes().to_vec()));
         assert!(!of("       0        0\n"));
         for text in ["       0        1\n", "       7        0\n", "", "0\n", "x y\n"] {

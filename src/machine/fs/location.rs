@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_told() {
+    fn a_file_system_in_memory_is_recognised() {
         let root = Root::open(Path::new("/")).unwrap();
         let rest = |dir: &str| below_directory(&root, Path::new(dir)).rest;
         assert!(matches!(rest("/dev/shm/not/there"), Some(Place::NoDevice(Medium::Memory, _))));

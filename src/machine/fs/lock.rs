@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_holder_at_a_time() {
+    fn only_one_process_holds_a_lock_at_a_time() {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("run/lock");
         let held = Lock::take(&place, "set").unwrap();

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_of_paths() {
+    fn the_kind_of_a_path_is_recognised() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
         std::fs::write(at("file"), "x").unwrap();

@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_text_is_another_stamp() {
+    fn a_changed_file_has_another_stamp() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x");
         assert_eq!(take(&path), None);

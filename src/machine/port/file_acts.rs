@@ -252,14 +252,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_come_back_as_they_went() {
+    fn the_flags_of_a_file_are_encoded_and_decoded() {
         let marks = Marks { direct_align: 512, dax: true, realtime: true, ..Marks::default() };
         assert_eq!(Marks::decode(&marks.encoded()), Some(marks));
         assert_eq!(Marks::decode(&[0; 8]), None);
     }
 
     #[test]
-    fn parts_of_an_extent() {
+    fn parts_of_an_extent_are_mapped() {
         let extent = Extent { logical: 4096, physical: 1 << 20, length: 8192, flags: UNWRITTEN };
         let part = extent.within(8192, 1 << 20).unwrap();
         assert_eq!((part.logical, part.physical, part.length), (8192, (1 << 20) + 4096, 4096));
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_place_counts() {
+    fn two_extents_are_equal_if_they_lie_at_the_same_place() {
         let e = |physical, length, flags| Extent { logical: 0, physical, length, flags };
         assert_eq!(places(&[e(0, 8, 0), e(8, 8, 0x800), e(32, 8, 0)]), places(&[e(0, 16, 1), e(32, 8, 1)]));
         assert_ne!(places(&[e(0, 8, 0)]), places(&[e(8, 8, 0)]));

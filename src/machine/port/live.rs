@@ -315,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sense_of_both_forms() {
+    fn sense_data_of_both_formats_is_parsed() {
         let mut fixed = [0u8; 18];
         (fixed[0], fixed[2], fixed[12], fixed[13]) = (0x70, 0x05, 0x24, 0x01);
         assert_eq!(sense_key(&fixed), Some((5, 0x24, 1)));

@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_questions_and_refusals() {
+    fn questions_and_refusals_have_the_names_of_their_files() {
         assert_eq!(Question::ScsiVpd(0xb2).to_string(), "scsi-vpd-b2");
         assert_eq!(AskError::Os(13).to_string(), "errno EACCES");
         assert_eq!(AskError::Nvme(0x2002).to_string(), "nvme 0x2002");

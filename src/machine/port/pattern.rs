@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recognised_only_at_its_place_and_in_its_run() {
+    fn the_pattern_is_recognised_only_at_its_place_and_in_its_run() {
         let mut a = vec![0u8; 4 * UNIT];
         fill(&mut a, 7, 3, 1 << 20);
         for (i, unit) in a.chunks(UNIT).enumerate() {

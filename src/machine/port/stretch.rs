@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_cover_the_stretch() {
+    fn the_calls_of_a_pass_cover_the_whole_stretch() {
         let stretch =
             |length, call| Stretch { offset: 5, length, call, does: Does::Zero(Method::PunchHole), flush: true };
         assert_eq!(stretch(10, 4).calls().collect::<Vec<_>>(), [(5, 4), (9, 4), (13, 2)]);

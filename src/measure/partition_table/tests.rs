@@ -100,12 +100,12 @@ impl Disk {
 const SHAPE: (u32, u32) = (128, 128);
 
 #[test]
-fn checksum() {
+fn the_checksum_is_that_of_the_gpt() {
     assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
 }
 
 #[test]
-fn empty_and_tiny_devices() {
+fn empty_and_tiny_devices_have_no_table() {
     let table = Disk::new(100, 512).table();
     assert_eq!((&table.kind, table.conflict(0, 51_200)), (&TableKind::None, None));
     assert_eq!(table.conflict(0, 51_201).as_deref(), Some("the end of the device"));
@@ -141,14 +141,14 @@ fn gpt_of_both_block_sizes() {
 }
 
 #[test]
-fn wide_entries() {
+fn a_gpt_with_wide_entries_is_read() {
     let table = Disk::gpt(1000, 512, (64, 256), &[(100, 199, "one"), (300, 399, "two")]).table();
     assert!(intact_gpt(&table), "{table:?}");
     assert_eq!(table.entries.iter().map(|e| (e.name.as_str(), e.index)).collect::<Vec<_>>(), [("one", 1), ("two", 2)]);
 }
 
 #[test]
-fn one_bad_copy_is_told() {
+fn a_bad_copy_of_the_gpt_is_reported() {
     for (at, what) in [
         (512 + 40, "the primary GPT is bad: the checksum of the header"),
         (999 * 512 + 16, "the backup GPT is bad"),
@@ -167,7 +167,7 @@ fn one_bad_copy_is_told() {
 }
 
 #[test]
-fn no_good_copy_takes_everything() {
+fn a_gpt_without_a_good_copy_uses_every_byte() {
     let mut disk = Disk::gpt(1000, 512, SHAPE, &[(100, 199, "root")]);
     disk.bytes[512 + 40] ^= 1;
     disk.bytes[999 * 512 + 40] ^= 1;
@@ -185,7 +185,7 @@ fn no_good_copy_takes_everything() {
 }
 
 #[test]
-fn copies_that_differ_are_united() {
+fn two_different_copies_of_the_gpt_are_united() {
     let mut disk = Disk::gpt(1000, 512, SHAPE, &[(100, 199, "root")]);
     disk.copy((999, 1, 967), SHAPE, &[(500, 599, "old")]);
     let table = disk.table();
@@ -194,7 +194,7 @@ fn copies_that_differ_are_united() {
 }
 
 #[test]
-fn a_device_that_grew() {
+fn a_device_that_grew_keeps_the_old_backup_gpt_reserved() {
     let mut disk = Disk::gpt(1000, 512, SHAPE, &[(100, 199, "root")]);
     disk.bytes.resize(2000 * 512, 0);
     let table = disk.table();
@@ -204,7 +204,7 @@ fn a_device_that_grew() {
 }
 
 #[test]
-fn senseless_numbers() {
+fn invalid_numbers_in_a_gpt_make_it_malformed() {
     let absurd = [(u32::MAX, 128), (128, u32::MAX), (1 << 14, 128), (4, 96), (4, 384), (4, 0), (u32::MAX, u32::MAX)];
     for shape in absurd {
         let mut disk = Disk::new(1000, 512);
@@ -262,7 +262,7 @@ fn mbr_with_logical_partitions() {
 }
 
 #[test]
-fn chains_that_never_end() {
+fn endless_chains_of_logical_partitions_are_malformed() {
     let mut disk = Disk::new(1000, 512);
     disk.mbr(0, &[(0x0f, 200, 400)])
         .mbr(200, &[(0x83, 10, 10), (0x05, 100, 10)])
@@ -284,7 +284,7 @@ fn chains_that_never_end() {
 }
 
 #[test]
-fn an_old_mbr_under_a_gpt_and_a_hybrid() {
+fn a_hybrid_mbr_and_a_missing_protective_mbr_are_reported() {
     let mut disk = Disk::gpt(1000, 512, SHAPE, &[(100, 199, "root")]);
     disk.mbr(0, &[(0xee, 1, 99), (0x83, 500, 100)]);
     let table = disk.table();

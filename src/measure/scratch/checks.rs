@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_refuses() {
+    fn an_unknown_reading_refuses_the_test() {
         let dir = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let path = dir.path().join(path);

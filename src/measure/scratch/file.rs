@@ -246,7 +246,7 @@ mod tests {
     use crate::units::MIB;
 
     #[test]
-    fn the_place_on_the_disk_counts_for_what_offsets_are_multiples_of() {
+    fn alignment_counts_from_the_start_of_the_disk() {
         let dir = tempfile::tempdir().unwrap();
         let opened = opened(64 * MIB);
         let root = tree(dir.path(), &opened).unwrap();

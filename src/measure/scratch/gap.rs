@@ -113,7 +113,7 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     #[test]
-    fn the_largest_first_and_never_a_taken_byte() {
+    fn the_largest_gap_comes_first_and_no_used_byte_is_in_it() {
         let taken = vec![(0, 17408), (MIB, 100 * MIB), (50 * MIB, 60 * MIB), (300 * MIB, 400 * MIB)];
         let gaps = free(GIB, taken);
         assert_eq!(gaps, [(100 * MIB, 300 * MIB), (400 * MIB, GIB - MARGIN)]);

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_grow_of_itself_is_named() {
+    fn volumes_that_grow_automatically_are_named() {
         let named = |kinds: &[&str], profile, grows| growing("vg", false, &reports(kinds, profile, grows));
         assert_eq!(named(&["linear", "linear", "public"], false, true), None);
         assert_eq!(named(&["thin-pool", "thin,pool", "private"], false, false), None);

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_map_is_followed_through_a_partition_and_adjoining_parts_are_one() {
+    fn linear_maps_are_followed_and_adjacent_parts_are_joined() {
         let one = table(&[(0, 8, "linear", "253:417 8192"), (8, 8, "linear", "253:417 24576")]);
         assert_eq!(Stand::new(one).parts(), Ok(vec![(0, 12, 16)]));
         let two = table(&[(0, 8, "linear", "253:417 24576"), (8, 8, "linear", "253:416 2048")]);
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_linear_or_not_on_the_disk_alone_is_told_and_refused() {
+    fn maps_that_are_not_linear_or_use_another_disk_are_refused() {
         let refused = |of: Table, what: &str| {
             let said = Stand::new(of).parts();
             assert!(said.as_ref().is_err_and(|why| why.contains(what)), "{what}: {said:?}");
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_table_that_leads_to_the_same_bytes_is_in_the_way() {
+    fn only_a_table_that_maps_the_same_bytes_refuses() {
         // The bytes that are asked about are 12 MiB of the partition and on.
         let with = |other: Table| {
             let mut stand = Stand::new(table(&[(0, 16, "linear", "253:417 16384")]));

@@ -73,14 +73,14 @@ pub(super) fn nobody(
     let hidden: Vec<String> = openers.iter().filter(|o| o.how == How::HidesFiles).map(named).collect();
     checks.require(hidden.is_empty(), "every other process shows what it has open", || {
         format!(
-            "{} has an io_uring that does not show which files it keeps open, perhaps {} for writing; end it first, or try \
-             again when it is idle",
+            "{} has an io_uring that does not show which files it keeps open, and {} may be one of them; end that \
+             process first, or try again when it is idle",
             hidden.join(", "),
             device.node()
         )
     })?;
     for other in &openers {
-        let how = if other.how == How::SendsCommands { "can send it commands" } else { "has it open for reading" };
+        let how = if other.how == How::SendsCommands { "can send commands to it" } else { "has it open for reading" };
         checks.lines.push(format!("{} {how}", named(other)));
     }
     Ok(())
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_is_named_a_reader_is_told_and_what_cannot_be_seen_refuses() {
+    fn a_writer_refuses_and_is_named_and_a_reader_is_reported() {
         let mut stand = Stand::new();
         let opener = |pid, how| Opener { pid, command: "qemu".to_owned(), how };
         stand.hold.openers = Some(vec![opener(7, How::Reads), opener(8, How::SendsCommands)]);

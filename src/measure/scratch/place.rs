@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_as_typed() {
+    fn typed_places_are_parsed() {
         assert_eq!("label".parse(), Ok(ScratchSpec::Label));
         assert_eq!("gap".parse(), Ok(ScratchSpec::Gap));
         assert_eq!("auto".parse(), Ok(ScratchSpec::Auto));

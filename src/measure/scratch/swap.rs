@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_of_hibernation_is_no_swap_space() {
+    fn a_hibernation_image_is_not_swap_space() {
         let content = |kind: &str| Signature::Content(kind.to_owned());
         assert!(is_swap(&content("swap")));
         for other in ["swsuspend", "ext4", "several signatures that contradict each other"] {

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_end_is_tried_a_block_further_and_a_block_less() {
+    fn each_end_is_tried_one_block_longer_and_one_block_shorter() {
         assert_eq!(ragged(65536, 512, 1 << 20), [(66048, 196_608), (65536, 197_632), (66560, 195_584)]);
         assert_eq!(ragged(4096, 4096, 1 << 20), [(8192, 12288), (4096, 20480), (12288, 4096)]);
         assert_eq!(ragged(512, 512, 1024), []);

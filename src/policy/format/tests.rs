@@ -23,7 +23,7 @@ measure = "auto"
 "#;
 
 #[test]
-fn every_key() {
+fn every_key_is_parsed() {
     let (rules, problems) = parse("10.toml", WHOLE);
     assert_eq!((rules.len(), problems), (2, vec![]));
     let (first, second) = (&rules[0], &rules[1]);
@@ -86,7 +86,7 @@ fn a_bad_rule_leaves_the_others() {
 }
 
 #[test]
-fn problems_of_a_whole_file() {
+fn problems_of_a_whole_file_are_reported() {
     for (text, what) in [
         ("[[rule]]\nclass = \"fast\"\n[[rule]]\nclass =\n", "a.toml:4: "),
         ("[[rule]]\nclass = \"fast\"\nclass = \"slow\"\n", "a.toml:3: "),

@@ -32,7 +32,7 @@ zerocap policy pin "/dev/$vd" fast --why test >/dev/null
 check_exit 8 "a path on virtio" zerocap check /m
 kernel_has 6.17 || check_has "$OUT" "came with Linux 6.17" "why the call fails"
 check_has "$OUT" "write zeroes into the file once, then keep the file and use it again" "what to do for files"
-check_has "$OUT" "FALLOC_FL_PUNCH_HOLE, on any kernel" "what to do for devices"
+check_has "$OUT" "FALLOC_FL_PUNCH_HOLE on any kernel" "what to do for devices"
 umount /m
 
 # --- a user without root ---

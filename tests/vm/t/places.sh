@@ -23,7 +23,7 @@ mkdir -p /var/lib/zerocap; mount "/dev/${gpt}p1" /var/lib/zerocap; chmod 700 /va
 before=$(rest "$gpt" 82)
 check_exit 2 "without a place nothing is tested" zerocap measure "/dev/$gpt"
 sed 's/^/      | /' <<<"$OUT"
-check_has "$(head -n 1 <<<"$OUT")" "/dev/$gpt: nothing was tested. Name where the test may write:" "the first line says what to do"
+check_has "$(head -n 1 <<<"$OUT")" "/dev/$gpt: nothing was tested. Choose one of these commands, which name where the test may write:" "the first line says what to do"
 check_has "$OUT" "zerocap measure /dev/$gpt --scratch gap" "the gap is possible"
 check_has "$OUT" "label: no GPT partition is named zerocap-scratch" "label is not, and why"
 check_has "$OUT" "/dev/${gpt}p1: " "nor is the mounted partition"
@@ -62,7 +62,7 @@ check_eq "$(sum "$mbr")" "$before" "the whole disk is as before"
 printf 'label: gpt\nstart=2048\n' | sfdisk -q "/dev/$full"
 wait_for 5 test -b "/dev/${full}1"; settle "${full}1"; mkfs.ext4 -q "/dev/${full}1"; settle
 check_exit 2 "a full disk" zerocap measure "/dev/$full"
-check_has "$(head -n 1 <<<"$OUT")" "no test is possible as the disk is" "the first line is the answer"
+check_has "$(head -n 1 <<<"$OUT")" "no test is possible, because" "the first line is the answer"
 check_has "$OUT" "an empty partition with the GPT name zerocap-scratch" "and what would make one possible"
 check_exit 1 "auto refuses" zerocap measure "/dev/$full" --scratch auto
 check_has "$ERR" "there is no place for a test on it; label: " "with the reasons: $ERR"
