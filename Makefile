@@ -1,6 +1,6 @@
-# zerocap: two commands do all the set-up on a fresh Debian 12 or 13: `make run` and `make test` (first: apt-get install make).
+# zerocap: `make run` and `make test` do all the set-up on a fresh Debian 12 or 13, after apt-get install make.
 #
-# Nothing here names a registry or a path of a machine: apt, cargo and the rig use what the machine has.
+# This file names no registry and no path of a machine: apt, cargo and the rig use what the machine has.
 
 SHELL   := /bin/bash
 PREFIX  ?= /usr
@@ -42,7 +42,7 @@ BUILD_EVENT = RUSTFLAGS="$$RUSTFLAGS $(REMAP) $(EVENT_FLAGS)" cargo build --prof
 
 all: build
 
-# What is missing of Debian's packages; on another system what seems to be missing is said.
+# Installs missing Debian packages; on another system it says what seems to be missing.
 setup:
 	@tests/debian/packages build
 
@@ -52,24 +52,24 @@ setup-test:
 build: setup
 	$(MAKE) --no-print-directory program
 
-# The same where the packages are another's matter: distributions build with this, and CARGO_ARGS=--offline.
+# The same without a look at packages: distributions build with this, and CARGO_ARGS=--offline.
 program:
 	$(call RELEASE,build --bin zerocap)
 	$(BUILD_EVENT)
 	install -m 0755 $(TARGET)/$(HOST)/event/zerocap-event $(dir $(BUILT))
 
-# So that `make install` in a fresh clone builds first, and after a build asks for no toolchain (sudo).
+# With this `make install` builds first in a fresh clone, and needs no toolchain after a build (sudo).
 $(BUILT): Cargo.toml Cargo.lock $(shell find src bindings/src -name '*.rs')
 	$(MAKE) build
 
-# The whole main job on a throw-away device, then what is known of this machine's own devices.
+# The self-test on a temporary device, then the verdicts of this machine's own devices.
 run: build
 	$(BUILT) selftest
 	$(BUILT) show
 
-# Debian 12 packages no clippy: there the lints are not run, and that is said. CI may not do without.
+# Debian 12 has no package of clippy. There the lints are not run, and make says so; in CI that is a failure.
 LINT = if cargo clippy --version >/dev/null 2>&1; then cargo clippy --workspace --all-targets $(1) --quiet -- -D warnings; \
-	else echo "not run: clippy, which this toolchain has not"; [ "$$CI" != true ]; fi
+	else echo "not run: this toolchain has no clippy"; [ "$$CI" != true ]; fi
 
 # Under a minute warm: format, lints, pure, recorded and simulated tests with reduced counts.
 check: setup-test
@@ -141,7 +141,7 @@ install: $(BIN)
 	install -m 0644 rules/prometheus/*.yml rules/prometheus/*.json $(DESTDIR)$(DOCDIR)/examples/prometheus/
 	set -e; for m in man/*.[578]; do install -D -m 0644 $$m $(DESTDIR)$(MANDIR)/man$${m##*.}/$${m##*/}; done
 	@# Of a package the package manager does this.
-	@[ -n "$(DESTDIR)" ] || printf '%s\n' 'Installed. These have it work now; `zerocap selftest` tells what is missing:' \
+	@[ -n "$(DESTDIR)" ] || printf '%s\n' 'Installed. Run these commands to start using it now; `zerocap selftest` says what is missing:' \
 	    '    systemctl daemon-reload && systemctl preset zerocap-recover.service' \
 	    '    systemd-hwdb update && udevadm control --reload' \
 	    '    udevadm trigger --subsystem-match=block --action=change'

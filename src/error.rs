@@ -1,7 +1,7 @@
-//! What can go wrong, sorted by what the caller can do about it. Uses nothing of the crate.
+//! What can go wrong, sorted by what the caller can do about it. This file uses nothing of the crate.
 //!
-//! A reading that fails is no error but an unknown [`crate::fact::Fact`]; an [`Error`] means that the request as a whole
-//! cannot be answered. Each names the path and the operation. Exit codes are those of zerocap(8).
+//! A reading that fails is not an error but an unknown [`crate::fact::Fact`]. An [`Error`] means that the request as a whole
+//! cannot be answered. Each error names the path and the operation. The exit codes are those of zerocap(8).
 
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ pub enum Error {
         why: String,
     },
     /// No place on a device is possible as it is: exit code 1.
-    #[error("{device}: not tested: no place on it is possible as it is; {why}")]
+    #[error("{device}: not tested: there is no place for a test on it; {why}")]
     NoPlace {
         /// The device.
         device: String,

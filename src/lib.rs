@@ -1,8 +1,9 @@
 //! `zerocap`: does a block device zero fast, and are the zeroes real?
 //!
-//! Flow, one direction only: `machine -> facts, measure (+ policy) -> verdict -> tunable, output`; `jobs` tie them; `cli`
-//! parses, calls one job, renders. Only `machine` touches the system; `verdict::decide` is pure. Bytes cross the port
-//! (`machine::port`), typed facts come out, so the same code answers for a live, a recorded and a simulated device.
+//! Everything flows in one direction: `machine -> facts, measure (+ policy) -> verdict -> tunable, output`. `jobs` tie them
+//! together; `cli` parses, calls one job and prints. Only `machine` touches the system; `verdict::decide` is pure. The port
+//! (`machine::port`) passes bytes and `facts` makes typed facts from them, so the same code answers for a live, a recorded
+//! and a simulated device.
 
 pub mod assess;
 pub mod cli;

@@ -1,4 +1,4 @@
-//! Sends `udev` and the children that act and test past clap, everything else through it; prints the error and ends with its code.
+//! Runs `udev` and the child processes without clap, and everything else through it; prints an error and exits with its code.
 
 use std::io::Write;
 use std::process::ExitCode;

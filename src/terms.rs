@@ -1,6 +1,6 @@
-//! The words of the answer. Those that other programs read stand in `verdict-format`; here are those of zerocap alone.
+//! The words of the answer. Those that other programs read are in `verdict-format`; this file has those of zerocap alone.
 //!
-//! The bottom of the house: it uses nothing of the crate.
+//! It is at the bottom of the crate and uses nothing of it.
 
 use serde::{Deserialize, Serialize};
 use verdict_format::words;

@@ -1,4 +1,4 @@
-//! Sizes, times and rates with their units, how a person reads them, and times as text. Uses nothing of the crate.
+//! Sizes, times and rates with their units, how a person reads them, and times as text. It uses nothing of the crate.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -63,8 +63,8 @@ pub fn human_rate(n: u64) -> String {
 
 /// What [`parse_size`] reads, for messages.
 pub const SIZE_FORMS: &str =
-    "a number of bytes, or with K, M, G, T or KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB \
-    (powers of 1000), as 100G, 1.5TiB, 100GB";
+    "a number of bytes, or a number with K, M, G, T, KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB (powers \
+     of 1000), such as 100G, 1.5TiB or 100GB";
 
 /// Reads a size as people type it, in any case of letters: a number, a fraction of a unit too, and a unit. As with dd(1) and
 /// truncate(1), `100G` and `100GiB` are powers of 1024 and `100GB` is one of 1000. What is less than a byte is left out.
@@ -226,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn rates() {
+    fn rates_are_shown_in_iec_units() {
         assert_eq!(rate(MIB, Nanos(0)), None);
         assert_eq!(rate(MIB, Nanos::from_secs(2)), Some(MIB / 2));
         assert_eq!(Nanos(3).since(Nanos(5)), Nanos(0));
     }
 
     #[test]
-    fn durations() {
+    fn durations_are_parsed() {
         assert_eq!(parse_duration("90s"), Some(90));
         assert_eq!(parse_duration("30d"), Some(2_592_000));
         assert_eq!(parse_duration("2w"), Some(1_209_600));

@@ -101,13 +101,13 @@ fn help_is_narrow_and_goes_to_standard_output() {
 }
 
 #[test]
-fn the_version_is_the_packages() {
+fn the_version_is_that_of_the_package() {
     let run = run(&["--version"], &[]);
     assert_eq!((run.code, run.text()), (Some(0), concat!("zerocap ", env!("CARGO_PKG_VERSION"), "\n")));
 }
 
 #[test]
-fn what_makes_no_sense_is_usage() {
+fn invalid_arguments_exit_with_2() {
     for call in [
         &[][..],
         &["frobnicate"],
@@ -133,7 +133,7 @@ fn what_makes_no_sense_is_usage() {
 }
 
 #[test]
-fn a_device_that_is_not_there_is_32() {
+fn a_missing_device_exits_with_32() {
     let machine = machine("synthetic-kept");
     for call in [&["show", "none"][..], &["show", "none", "--json"], &["check", "none"], &["probe", "none"]] {
         let run = on(&machine, call);
@@ -149,7 +149,7 @@ fn a_device_that_is_not_there_is_32() {
 }
 
 #[test]
-fn some_devices_that_failed_are_64_and_the_others_are_shown() {
+fn if_some_devices_fail_the_exit_code_is_64_and_the_others_are_shown() {
     let run = on(&machine("synthetic-kept"), &["show", "sde", "none", "--json"]);
     assert_eq!(run.code, Some(64));
     let documents: Value = serde_json::from_slice(&run.out).unwrap();
@@ -159,7 +159,7 @@ fn some_devices_that_failed_are_64_and_the_others_are_shown() {
 }
 
 #[test]
-fn columns_are_those_asked_for_and_an_unknown_one_is_usage() {
+fn the_columns_are_those_asked_for_and_an_unknown_one_exits_with_2() {
     let kept = machine("synthetic-kept");
     let run = on(&kept, &["show", "sde", "-o", "class,DEVICE"]);
     assert_eq!((run.code, run.text()), (Some(0), "CLASS  DEVICE\nfast   sde\n"));
@@ -169,7 +169,7 @@ fn columns_are_those_asked_for_and_an_unknown_one_is_usage() {
     for empty in ["", "+", ",DEVICE"] {
         let run = on(&kept, &["show", "-o", empty]);
         assert_eq!((run.code, run.text()), (Some(2), ""), "{empty}");
-        assert!(run.err.contains("an empty column name; there are DEVICE"), "{}", run.err);
+        assert!(run.err.contains("a column name is empty; the columns are DEVICE"), "{}", run.err);
     }
     let help = on(&kept, &["show", "-o", "help"]);
     for asked in [["-o", "+help"], ["--sort", "help"]] {
@@ -275,7 +275,7 @@ fn an_event_never_fails() {
 }
 
 #[test]
-fn a_reader_that_went_away_is_no_failure() {
+fn a_closed_pipe_is_not_a_failure() {
     let listing = machine("synthetic-limits-6.17");
     for call in [&["show", "--all"][..], &["show", "--all", "--json"], &["show", "--all", "--jsonl"]] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_zerocap"))
@@ -305,7 +305,7 @@ fn a_full_standard_output_is_a_failure() {
 }
 
 #[test]
-fn nothing_that_is_typed_or_closed_makes_it_panic() {
+fn no_argument_or_closed_stream_makes_it_panic() {
     let raw = OsStr::from_bytes(b"\xff");
     assert_eq!(run(&[raw], &[]).code, Some(2));
     assert_eq!(run(&["show".as_ref(), raw], &[]).code, Some(2));

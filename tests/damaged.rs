@@ -202,7 +202,7 @@ fn one_damaged_file_is_a_fact_that_says_so() {
 
 /// Every file of a machine at once, through the program itself: its exit code is 0.
 #[test]
-fn a_machine_that_is_all_damage_is_answered() {
+fn a_completely_damaged_machine_still_gets_an_answer() {
     let temporary = tempfile::tempdir().unwrap();
     for (machine, device) in MACHINES.iter().take(4) {
         for (n, how) in of_text().iter().enumerate() {

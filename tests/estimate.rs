@@ -111,7 +111,7 @@ fn beyond_the_stretch_that_was_seen_there_is_no_upper_end() {
 fn more_bytes_than_a_device_has_are_a_mistake_of_the_caller() {
     let (code, _, err) = run(&["estimate", "sde", "2GiB"]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("sde has 1073741824 bytes"), "{err}");
+    assert!(err.contains("sde has only 1073741824 bytes"), "{err}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn the_command_answers_from_what_is_kept() {
 }
 
 #[test]
-fn below_the_break_even_it_is_written() {
+fn below_the_break_even_size_writing_is_best() {
     let best = |bytes: &str| {
         let (code, out, _) = run(&["estimate", "sde", bytes, "--json"]);
         assert_eq!(code, Some(0));
@@ -145,7 +145,7 @@ fn below_the_break_even_it_is_written() {
 }
 
 #[test]
-fn what_is_not_known_is_unknown_and_exit_5() {
+fn unknown_rates_exit_with_5() {
     for device in ["sdd", "md2"] {
         let (code, out, _) = run(&["estimate", device, "1GiB"]);
         assert_eq!(code, Some(5), "{device}: {out}");
@@ -179,7 +179,7 @@ fn what_is_not_known_is_unknown_and_exit_5() {
 }
 
 #[test]
-fn what_makes_no_sense_is_usage() {
+fn invalid_arguments_exit_with_2() {
     for arguments in [
         &["estimate", "sde", "many"][..],
         &["estimate", "sde", "1GiB", "--data-fraction", "1.5"],

@@ -50,7 +50,7 @@ fn calls(root: &Path, state: &Path) -> Option<usize> {
 }
 
 #[test]
-fn an_event_with_much_kept_costs_what_one_without_does() {
+fn an_event_costs_the_same_however_much_is_kept() {
     let large = std::env::var("ZEROCAP_SCALE").is_ok();
     let (kept, rules, runs) = if large { (10_000, 1000, 200) } else { (200, 50, 5) };
     let machine = tempfile::tempdir().unwrap();

@@ -97,7 +97,7 @@ fn a_full_disk_keeps_the_old_rules() {
 }
 
 #[test]
-fn a_full_run_fails_no_event() {
+fn a_full_run_directory_does_not_fail_the_event() {
     let place = Place::new();
     let run = place.at("state/run/zerocap");
     let event = format!("ACTION=change {}", place.call("udev /dev/sda"));
@@ -116,7 +116,7 @@ fn a_full_run_fails_no_event() {
 }
 
 #[test]
-fn what_cannot_be_written_is_left_as_it_is() {
+fn a_file_that_cannot_be_written_is_left_as_it_is() {
     let place = Place::new();
     for (dir, words) in [("etc", "policy pin sda slow"), ("run", "policy pin sda slow")] {
         let below = place.at(&format!("state/{dir}"));
@@ -158,7 +158,7 @@ fn no_test_without_a_place_for_its_journal() {
     let open = format!("chmod 1777 {}", journal.display());
     for (before, what, path) in [
         (read_only, "Read-only file system", "state/var"),
-        (full, "the journal needs 8.0 MiB, and 0 B are free", "journal"),
+        (full, "the journal needs 8.0 MiB, but only 0 B are free", "journal"),
         (open, "others may write it (mode 1777)", "journal"),
     ] {
         let Some((_, out, err)) = with_loop(&before) else { return };

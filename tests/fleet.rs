@@ -45,7 +45,7 @@ fn summary(input: &[u8]) -> Value {
 }
 
 #[test]
-fn the_counts_are_those_of_a_plain_program() {
+fn fleet_counts_equal_those_of_a_simple_program() {
     let (lines, damaged) = made(Fleet { documents: 8_000, damaged: 12, seed: 1 });
     let found = summary(&lines);
     assert!(damaged > 50, "{damaged}");
@@ -78,7 +78,7 @@ fn the_counts_are_those_of_a_plain_program() {
 }
 
 #[test]
-fn the_causes_are_those_that_were_put_in() {
+fn the_reported_causes_are_those_of_the_generated_fleet() {
     let (lines, _) = made(Fleet { documents: 30_000, damaged: 0, seed: 2 });
     let found = summary(&lines);
     let causes: BTreeMap<String, &str> = found["disagreements"]
@@ -138,8 +138,8 @@ fn entries_stand_only_where_enough_devices_on_enough_machines_agree() {
     assert_eq!(&record[1..3], ["zerocap:model:MODEL_1:fw:F1:", " ZEROCAP_MODEL_CLASS=fast"]);
     assert!(record[3].starts_with(" ZEROCAP_MODEL_DEVICES=") && record[4].starts_with(" ZEROCAP_MODEL_SPEEDUP="));
     let none = entries(&["--devices", "100000"]);
-    assert!(!none.contains("\nzerocap:model:") && none.contains("of at least 100000 devices"), "{none}");
-    assert!(entries(&["--machines", "100000"]).contains("of at least 100000 machines"));
+    assert!(!none.contains("\nzerocap:model:") && none.contains("at least 100000 are needed"), "{none}");
+    assert!(entries(&["--machines", "100000"]).contains("machines; at least 100000 are needed"));
 }
 
 /// A line of a device by its machine, identity, time and class.
@@ -153,7 +153,7 @@ fn line(machine: &str, identity: &str, collected: &str, class: &str) -> String {
 }
 
 #[test]
-fn of_one_device_on_one_machine_the_newest_document_counts() {
+fn the_newest_document_of_a_device_on_a_machine_counts() {
     let (old, new) = ("2026-10-01T00:00:00Z", "2026-11-30T00:00:00Z");
     let classes = |lines: &[String]| {
         let found = summary(lines.concat().as_bytes());
@@ -199,7 +199,7 @@ fn bad_lines_are_counted_and_named_and_never_fatal() {
         let wanted = format!("zerocap: {name}:{number}: ");
         assert!(said.lines().any(|l| l.starts_with(&wanted) && l.contains(what)), "{wanted}{what}\n{said}");
     }
-    assert!(said.contains("5 of 7 lines are no documents"), "{said}");
+    assert!(said.contains("5 of 7 lines are not valid documents"), "{said}");
     assert!(!said.contains('\u{1b}'));
     // A packed file that ends too early: what was read of it counts.
     if let Ok(packed) = Command::new("gzip").args(["-c", name]).output() {
@@ -207,7 +207,7 @@ fn bad_lines_are_counted_and_named_and_never_fatal() {
         std::fs::write(&cut, &packed.stdout[..packed.stdout.len() - 12]).unwrap();
         let output = summarize(&[cut.to_str().unwrap()], b"");
         assert_eq!(output.status.code(), Some(64));
-        let wanted = format!("zerocap: {}: read to its end: ", cut.display());
+        let wanted = format!("zerocap: {}: read to the end: ", cut.display());
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains(&wanted), "{said}");
         assert!(output.stdout.starts_with(b"1 device on 1 machine"));

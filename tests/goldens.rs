@@ -121,7 +121,7 @@ fn only_in(a: &str, b: &str, mark: char) -> String {
 }
 
 #[test]
-fn every_recorded_machine_is_told_word_for_word_as_before() {
+fn every_recorded_machine_prints_its_golden_text() {
     let bless = std::env::var_os("BLESS").is_some();
     let (mut wrong, mut lines) = (String::new(), 0);
     let machines = machines();

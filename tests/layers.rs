@@ -128,7 +128,7 @@ fn is_below(source: &Source, named: &Named) -> bool {
 }
 
 #[test]
-fn no_files_use_each_other_in_a_circle() {
+fn no_files_import_each_other_in_a_circle() {
     let module =
         |file: &String| sources().iter().find(|s| s.file.display().to_string() == *file).unwrap().module.clone();
     let mut found = BTreeMap::new();
@@ -144,7 +144,7 @@ fn no_files_use_each_other_in_a_circle() {
 }
 
 #[test]
-fn no_rooms_use_each_other_in_a_circle() {
+fn no_rooms_import_each_other_in_a_circle() {
     let circles = circles(&edges(sources(), |s| s.module[0].clone()));
     let name = |c: &BTreeSet<String>| c.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
     hold("circle of rooms", &circles.into_iter().map(|c| (name(&c), c)).collect());
@@ -189,12 +189,12 @@ fn files_environment_processes_and_ids_are_reached_in_machine_alone() {
 }
 
 #[test]
-fn libudev_stands_in_one_file() {
+fn only_one_file_uses_libudev() {
     only_in("libudev", |path| path.len() > 1 && path[0] == "udev", |f| f == Path::new("machine/udev.rs"));
 }
 
 #[test]
-fn unsafe_stands_in_sys_alone_and_says_why() {
+fn only_sys_has_unsafe_and_each_says_why() {
     let (mut found, mut seen) = (BTreeMap::new(), 0);
     let sys = Path::new("machine/sys.rs");
     for source in sources() {
@@ -219,7 +219,7 @@ fn unsafe_stands_in_sys_alone_and_says_why() {
 }
 
 #[test]
-fn a_scratch_range_is_made_by_the_proof_alone() {
+fn only_the_proof_makes_a_scratch_range() {
     let (mut found, mut seen) = (BTreeMap::new(), false);
     for source in sources() {
         for (_, line) in source.made.iter().filter(|(name, _)| name == "ScratchRange") {

@@ -15,7 +15,7 @@ fn read(path: &str) -> String {
 }
 
 #[test]
-fn the_version_is_the_same_wherever_it_stands() {
+fn the_version_is_the_same_everywhere() {
     let version = env!("CARGO_PKG_VERSION");
     for (file, start) in [
         ("bindings/Cargo.toml", format!("version = \"{version}\"")),
@@ -32,7 +32,7 @@ fn the_version_is_the_same_wherever_it_stands() {
 }
 
 #[test]
-fn the_licence_of_every_crate_is_told_and_of_no_other() {
+fn the_copyright_file_lists_the_licence_of_every_crate_and_of_no_other() {
     let lock = read("Cargo.lock");
     let ours = |name: &&str| !name.starts_with("zerocap");
     let locked: BTreeSet<&str> =

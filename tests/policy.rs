@@ -81,7 +81,7 @@ fn pins_of_many_processes_at_once_are_all_kept() {
 }
 
 #[test]
-fn a_pin_shows_where_it_stands() {
+fn a_pin_is_shown_with_its_file_and_line() {
     let place = Place::new();
     std::fs::write(place.policy_file("20-mine.toml"), "[[rule]]\nkind = \"scsi\"\nclass = \"slow\"\nfast_ratio = 3\n")
         .unwrap();
@@ -94,7 +94,7 @@ fn a_pin_shows_where_it_stands() {
     assert!(!told.contains("class = slow"), "the last that fits wins: {told}");
     assert!(place.event("sde").starts_with("ZEROCAP_CLASS=none\n"));
     let (_, shown, _) = place.run(&["show", "sde"]);
-    assert!(shown.starts_with("sde counts as having no zeroing offload: pinned by "), "{shown}");
+    assert!(shown.starts_with("sde is treated as having no zeroing offload: pinned by "), "{shown}");
 }
 
 #[test]
@@ -107,14 +107,14 @@ fn what_was_kept_is_forgotten_by_device_or_identity() {
     assert!(place.event("sde").starts_with("ZEROCAP_CLASS=unknown\n"));
     let (code, _, error) = place.run(&["policy", "forget", "sde"]);
     assert!(code == 1 && error.contains("nothing is kept"), "{error}");
-    assert!(!listed.contains("is not here now"), "{listed}");
+    assert!(!listed.contains("is not present now"), "{listed}");
     let devices = place.state.path().join("etc/zerocap/devices");
     let kept = std::fs::read_to_string(devices.join("naa.5000000000000001.json")).unwrap();
     let gone = kept.replace("naa.5000000000000001", "LVM-gone");
     std::fs::write(devices.join("LVM-gone.json"), gone).unwrap();
     let (_, listed, _) = place.run(&["policy", "list"]);
     assert!(
-        listed.contains("# LVM-gone is not here now") && listed.contains("`zerocap policy forget LVM-gone`"),
+        listed.contains("# LVM-gone is not present now") && listed.contains("`zerocap policy forget LVM-gone`"),
         "{listed}"
     );
     assert_eq!(place.run(&["policy", "forget", "LVM-gone"]).0, 0, "of a volume that is gone");
@@ -124,7 +124,7 @@ fn what_was_kept_is_forgotten_by_device_or_identity() {
 
 /// A kept file that cannot be used may have held a hazard: show, events and lists all say so, and nothing is wanted.
 #[test]
-fn a_kept_file_that_cannot_be_used_is_no_missing_one() {
+fn an_unusable_kept_file_is_not_treated_as_missing() {
     let place = Place::new();
     let file = place.state.path().join("etc/zerocap/devices/naa.5000000000000005.json");
     let good = std::fs::read_to_string(&file).unwrap();
@@ -136,13 +136,16 @@ fn a_kept_file_that_cannot_be_used_is_no_missing_one() {
     };
     for (text, why) in [
         (good[..good.len() / 2].to_owned(), "not a kept measurement"),
-        (changed("\"format\": 1", "\"format\": 2"), "format 2 is not 1"),
-        (changed("naa.5000000000000005", "naa.5000000000000009"), "for a device of another identity"),
-        (changed("\"zeroes_verified\": true", "\"zeroes_verified\": false"), "fast, but its zeroes were not verified"),
+        (changed("\"format\": 1", "\"format\": 2"), "its format is 2 and not 1"),
+        (changed("naa.5000000000000005", "naa.5000000000000009"), "for a device with another identity"),
+        (
+            changed("\"zeroes_verified\": true", "\"zeroes_verified\": false"),
+            "it is fast, but its zeroes were not verified",
+        ),
         (changed("\"high\": 3.12", "\"high\": 1.5"), "fast, but the speedup is surely below 2"),
         (changed("\"class\": \"fast\"", "\"class\": \"slow\""), "slow, but the speedup is surely above 2"),
-        (changed("\"median\": 2.94", "\"median\": -2.94"), "-2.94 is no ratio"),
-        (changed("\"low\": 2.71", "\"low\": -1"), "-1 is no ratio"),
+        (changed("\"median\": 2.94", "\"median\": -2.94"), "-2.94 is not a ratio"),
+        (changed("\"low\": 2.71", "\"low\": -1"), "-1 is not a ratio"),
         (changed("\"median\": 2.94", "\"median\": 1e999"), "number out of range"),
     ] {
         std::fs::write(&file, text).unwrap();
@@ -229,7 +232,7 @@ fn a_recorded_machine_is_planned_for_and_never_written() {
 
 /// What an administrator's slip looks like: each file is told with its name and what to do, and the others count.
 #[test]
-fn bad_files_are_told_and_the_others_count() {
+fn bad_policy_files_are_reported_and_the_others_are_used() {
     use std::os::unix::fs::symlink;
     let place = Place::new();
     let file = |name: &str| place.policy_file(name);
@@ -251,18 +254,18 @@ fn bad_files_are_told_and_the_others_count() {
     assert_eq!(code, 1);
     assert!(rules.contains("30-good.toml:1: every device: class=slow"), "{rules}");
     let told: Vec<&str> = problems.lines().filter_map(|l| l.split_once("policy.d/").map(|(_, what)| what)).collect();
-    let unused = "the file is not used, mend or remove it";
+    let unused = "the file is not used; correct it or remove it";
     let mut wanted = vec![
         "10-regex.toml:2: model: unclosed group; the rule is not used".to_owned(),
-        "11-huge.toml:2: model: the expression is too big; the rule is not used".to_owned(),
+        "11-huge.toml:2: model: the expression is too large; the rule is not used".to_owned(),
         "12-key.toml:2: unknown key modle; the rule is not used".to_owned(),
-        "13-twice.toml:3: duplicate key; nothing of this file is used".to_owned(),
-        format!("14-bytes.toml: not UTF-8; {unused}"),
-        format!("15-dir.toml: open: not a regular file; {unused}"),
+        "13-twice.toml:3: duplicate key; no rule of this file is used".to_owned(),
+        format!("14-bytes.toml is not UTF-8; {unused}"),
+        format!("15-dir.toml: open: it is not a regular file; {unused}"),
         format!("16-ring.toml: open: Too many levels of symbolic links (os error 40); {unused}"),
-        format!("17-gone.toml: a link to nothing; {unused}"),
-        format!("19-long.toml: read: longer than 2 MiB; {unused}"),
-        format!("21-many.toml: 10001 rules, and more than 10000 are too many for events; {unused}"),
+        format!("17-gone.toml is a link that leads nowhere; {unused}"),
+        format!("19-long.toml: read: it is longer than 2 MiB; {unused}"),
+        format!("21-many.toml has 10001 rules; a file may have at most 10000, because udev events would have to wait for more; {unused}"),
     ];
     let mut told: Vec<String> = told.iter().map(|t| (*t).to_owned()).collect();
     told.sort();
@@ -280,7 +283,7 @@ fn bad_files_are_told_and_the_others_count() {
 /// An event waits for no rule of another model: none of a hundred thousand expressions is made, and what the file came to
 /// is remembered.
 #[test]
-fn many_rules_hold_no_event_up() {
+fn many_rules_do_not_delay_an_event() {
     let place = Place::new();
     let rules = |n: usize| -> String {
         (0..n).map(|i| format!("[[rule]]\nmodel = \"Model {i}.(x|y)*\\\\d{{3,9}}\"\nclass = \"slow\"\n")).collect()
@@ -297,5 +300,5 @@ fn many_rules_hold_no_event_up() {
         assert_eq!(place.event("sde"), first);
     }
     let (_, _, problems) = place.run(&["policy", "list"]);
-    assert!(problems.contains("50-many.toml: read: longer than 2 MiB"), "{problems}");
+    assert!(problems.contains("50-many.toml: read: it is longer than 2 MiB"), "{problems}");
 }

@@ -104,7 +104,7 @@ fn journal_is_whole(stand: &Stand) -> bool {
 }
 
 #[test]
-fn no_cut_loses_a_byte_of_anybody() {
+fn no_power_cut_loses_a_byte() {
     let (mut phases, mut again, mut restored, mut left) = (HashMap::<Option<Phase>, u64>::new(), 0, 0, 0);
     for seed in 0..cuts() {
         let steps = {

@@ -52,7 +52,7 @@ fn device() -> Option<String> {
 }
 
 #[test]
-fn an_answer_costs_little_more_than_an_event_and_a_list_no_more_than_lsblk() {
+fn the_cost_of_an_answer_and_of_a_list_is_bounded() {
     let Some(name) = device() else { return not_run("this machine has no block device") };
     let (state, program) = (tempfile::tempdir().unwrap(), env!("CARGO_BIN_EXE_zerocap"));
     let at = state.path().to_str().unwrap();
@@ -83,7 +83,7 @@ fn an_answer_costs_little_more_than_an_event_and_a_list_no_more_than_lsblk() {
 
 /// The copy that reads what may never come has nothing of its parent's open, and is no second start of the program.
 #[test]
-fn the_child_that_reads_is_a_copy_that_gave_up_all_it_had() {
+fn the_reading_child_closed_all_descriptors_of_its_parent() {
     let Some(name) = device() else { return not_run("this machine has no block device") };
     let state = tempfile::tempdir().unwrap();
     let arguments = ["show", "--state", state.path().to_str().unwrap(), &name];
@@ -108,7 +108,7 @@ fn the_child_that_reads_is_a_copy_that_gave_up_all_it_had() {
 
 /// An answer reads less than the proof of a test does, and what it leaves out is in no document.
 #[test]
-fn what_an_answer_leaves_out_is_in_no_document() {
+fn what_an_answer_does_not_read_is_in_no_document() {
     let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
     let mut compared = 0;
     for machine in std::fs::read_dir(machines).unwrap() {

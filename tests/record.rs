@@ -119,7 +119,7 @@ const MAY_DIFFER: &[&str] =
 const NAMES: &[&str] = &["serial", "SN", "SUBNQN", "NGUID", "EUI64", "DESIGNATOR", "dm/uuid", "loop/backing_file"];
 
 #[test]
-fn without_serial_numbers_all_but_the_names_stays() {
+fn a_recording_without_serials_changes_only_the_names() {
     let temporary = tempfile::tempdir().unwrap();
     for machine in machines() {
         let name = machine.file_name().unwrap().to_str().unwrap();
@@ -242,7 +242,7 @@ fn no_name_stays_in_any_file() {
 }
 
 #[test]
-fn of_the_mount_table_only_the_line_of_a_loop_is_kept() {
+fn only_the_mount_line_of_a_loop_file_is_recorded() {
     let temporary = tempfile::tempdir().unwrap();
     let at = |name: &str| temporary.path().join(name);
     let put = |path: &str, text: &str| {
@@ -286,7 +286,7 @@ fn of_the_mount_table_only_the_line_of_a_loop_is_kept() {
 }
 
 #[test]
-fn of_the_policy_only_rules_of_recorded_devices_are_kept() {
+fn only_policy_rules_of_recorded_devices_are_kept() {
     let temporary = tempfile::tempdir().unwrap();
     let (machine, dir) = (temporary.path().join("m"), temporary.path().join("r"));
     named_machine(&machine);

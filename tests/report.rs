@@ -188,7 +188,7 @@ fn without_samples_it_says_so_and_draws_the_rest() {
     let file = dir.path().join(format!("etc/zerocap/samples/{IDENTITY}.json"));
     let text = std::fs::read_to_string(&file).unwrap();
     for (samples, why) in [
-        (text.replace("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"), "of another test"),
+        (text.replace("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"), "from another test"),
         ("{".to_owned(), "cannot be used"),
         (String::new(), "cannot be used"),
     ] {
@@ -207,7 +207,7 @@ fn without_samples_it_says_so_and_draws_the_rest() {
 }
 
 #[test]
-fn only_a_report_is_written_over() {
+fn only_a_report_is_overwritten() {
     let dir = machine::untested("ACME", "MODEL");
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
@@ -228,7 +228,7 @@ fn only_a_report_is_written_over() {
     std::os::unix::fs::symlink(&report, at("link")).unwrap();
     std::fs::create_dir(at("dir")).unwrap();
     for (file, what) in
-        [(at("link"), "a link"), (at("dir"), "a directory"), (PathBuf::from("/dev/null"), "no regular file")]
+        [(at("link"), "a link"), (at("dir"), "a directory"), (PathBuf::from("/dev/null"), "not a regular file")]
     {
         let (code, _, error) = ask(&file);
         assert!(code == 2 && error.contains(what), "{code} {error}");
@@ -249,7 +249,7 @@ fn only_a_report_is_written_over() {
 }
 
 #[test]
-fn the_detail_view_draws_the_same_small() {
+fn the_detail_view_draws_small_versions_of_the_pictures() {
     let dir = machine::untested("ACME", "MODEL");
     machine::test(dir.path(), noisy(), 3, SEGMENT);
     let (_, detail, _) = zerocap(&["show", DISK], dir.path());

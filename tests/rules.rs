@@ -102,7 +102,7 @@ fn the_shipped_policy_is_sound_and_each_rule_gives_its_reason() {
 }
 
 #[test]
-fn the_units_call_verbs_that_are_there() {
+fn the_units_call_existing_verbs() {
     for (path, text) in files("units").into_iter().filter(|(path, _)| path.extension().is_some_and(|e| e == "service"))
     {
         let start = text.lines().find(|l| l.starts_with("ExecStart=")).unwrap();

@@ -31,7 +31,7 @@ fn taken(model: Model, seed: u64) -> (Samples, Outcome) {
 }
 
 #[test]
-fn the_figures_are_made_of_them() {
+fn the_figures_follow_from_the_samples() {
     let (samples, outcome) = taken(noisy(), 3);
     assert_eq!(samples.pairs.len() as u32, samples.trials);
     assert_eq!((samples.trials as usize, samples.pairs_left_out), (outcome.pairs.len(), 0));
@@ -59,7 +59,7 @@ fn the_figures_are_made_of_them() {
 }
 
 #[test]
-fn what_was_not_seen_is_not_there() {
+fn samples_contain_nothing_that_was_not_measured() {
     // It zeroes only the granules of 4 KiB inside a span: the first ragged one shows it, and the test ends.
     let (samples, outcome) = taken(Model { zeroing: Zeroing::WholeGranules(4096), ..noisy() }, 1);
     assert!(
@@ -117,7 +117,7 @@ fn zerocap(words: &[&str], root: &Path) -> (i32, String) {
 }
 
 #[test]
-fn they_are_recorded_and_forgotten_with_the_measurement() {
+fn samples_are_recorded_and_forgotten_with_the_measurement() {
     let dir = machine::untested("ATA", "MODEL");
     machine::test(dir.path(), noisy(), 3, SEGMENT);
     let samples_of = |root: &Path| -> Vec<(String, Value)> {
@@ -144,9 +144,9 @@ fn they_are_recorded_and_forgotten_with_the_measurement() {
     let text = std::fs::read_to_string(&file).unwrap();
     for (wrong, why) in [
         (text.replace(IDENTITY, "naa.5000000000000002"), "another identity"),
-        (text.replace("\"samples\"", "\"verdict\""), "no samples of format 1"),
-        (text.replacen("\"format\":1", "\"format\":2", 1), "no samples of format 1"),
-        ("[".to_owned(), "no samples of a test"),
+        (text.replace("\"samples\"", "\"verdict\""), "not samples of format 1"),
+        (text.replacen("\"format\":1", "\"format\":2", 1), "not samples of format 1"),
+        ("[".to_owned(), "not samples of a test"),
     ] {
         std::fs::write(&file, wrong).unwrap();
         let (roots, facts) = machine::look(dir.path());
@@ -191,7 +191,7 @@ fn they_are_recorded_and_forgotten_with_the_measurement() {
 }
 
 #[test]
-fn a_number_that_is_another_devices_now_has_none() {
+fn a_reused_device_number_has_no_samples() {
     let dir = machine::untested("ATA", "MODEL");
     std::fs::remove_file(dir.path().join(format!("sys/block/{DISK}/device/wwid"))).unwrap();
     machine::test(dir.path(), noisy(), 3, SEGMENT);

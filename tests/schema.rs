@@ -262,7 +262,7 @@ fn schema_names() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_recorded_machine_fits() {
+fn the_documents_of_every_recorded_machine_match_the_schema() {
     let documents = recorded();
     assert!(documents.len() > 100, "{} documents", documents.len());
     for document in &documents {
@@ -272,7 +272,7 @@ fn every_recorded_machine_fits() {
 
 /// Of two definitions of one name a parser takes the last, and says nothing.
 #[test]
-fn no_definition_stands_twice() {
+fn no_definition_of_the_schema_is_duplicated() {
     let of_defs = SCHEMA.split("\"$defs\": {").nth(1).unwrap();
     let names: Vec<&str> = of_defs.lines().filter_map(|l| l.strip_prefix("    \"")?.split('"').next()).collect();
     let once: BTreeSet<&str> = names.iter().copied().collect();

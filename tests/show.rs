@@ -49,7 +49,7 @@ fn one_disk_by_two_names_is_one_row_and_one_series() {
 }
 
 #[test]
-fn sorted_by_value_with_the_unknown_last() {
+fn rows_are_sorted_by_value_and_unknown_ones_come_last() {
     let table = out(&["show", "--sort", "RATIO", "-o", "DEVICE,RATIO"]);
     let ratios = column(&table, "RATIO");
     let known: Vec<f64> = ratios.iter().map_while(|r| r.strip_suffix('x')?.parse().ok()).collect();
@@ -238,7 +238,7 @@ fn openmetrics_says_what_the_documents_say() {
 
 /// An alert on a metric that nobody writes never fires.
 #[test]
-fn alerts_and_dashboard_ask_for_metrics_that_there_are() {
+fn alerts_and_dashboard_use_existing_metrics() {
     let samples = parse(&out(&["show", "--openmetrics"]));
     let is_metric = |name: &str| samples.keys().any(|k| k.split('{').next() == Some(name));
     let mut asked = BTreeSet::new();
@@ -372,7 +372,7 @@ fn a_missing_device_fails_unless_it_may_be_missing() {
 }
 
 #[test]
-fn check_as_yes_or_no() {
+fn check_boolean_answers_yes_or_no() {
     for (arguments, code) in [
         (&["sde"][..], 0),
         (&["sde", "--require", "verified"], 0),

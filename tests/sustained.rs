@@ -63,7 +63,7 @@ fn puts_off(segments: u64) -> Vec<(String, Model, bool)> {
 
 /// Devices that are fast in bursts only are never called fast where the stretch that the budget allows shows it.
 #[test]
-fn what_is_put_off_is_not_called_fast() {
+fn a_device_that_defers_its_work_is_not_called_fast() {
     let runs = (runs() / 50).max(1);
     let facts = sim::facts();
     let segments = sim::plan(1, 4096, 0, SEGMENT).sustained / SEGMENT;
@@ -99,7 +99,7 @@ fn what_is_put_off_is_not_called_fast() {
 /// The time that a verdict takes, on a device of full size: as long as this one, whose segments are so many times smaller and
 /// whose bytes take so many times as long.
 #[test]
-fn a_verdict_comes_in_time() {
+fn a_verdict_is_reached_within_the_budget() {
     const SCALE: u64 = 6 * MIB / SEGMENT;
     let facts = sim::facts();
     // Nanoseconds a MiB at a gigabyte and at 100 megabytes a second.

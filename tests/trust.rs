@@ -86,7 +86,7 @@ fn under(umask: &str, root: &Path, state: &Path, words: &[&str]) -> (i32, String
 }
 
 #[test]
-fn modes_are_the_same_whatever_the_umask() {
+fn file_modes_do_not_depend_on_the_umask() {
     for umask in ["000", "022", "077", "0777"] {
         let (root, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         machine(root.path(), b"naa.5000");

@@ -107,7 +107,7 @@ fn at_most_100_system_calls_and_no_child() {
     }
 }
 
-/// A kept measurement is used only where no other device bears its identity: three calls for each that there is.
+/// A kept measurement is used only where no other device has the same identity: three calls for each that there is.
 #[test]
 fn a_kept_measurement_costs_a_look_at_each_other_device() {
     let (machine, device) = ("synthetic-kept", "sda");

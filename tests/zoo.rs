@@ -48,7 +48,7 @@ fn remarks_are_right(s: &Specimen, m: &Measurement, at: &str) {
 }
 
 #[test]
-fn each_is_told_for_what_it_is() {
+fn every_device_of_the_zoo_gets_its_true_class() {
     for s in zoo(SEGMENT) {
         // Whoever is always the same is tested once.
         let noisy = !matches!(s.model.noise, Noise::None);
@@ -112,7 +112,7 @@ fn old_data_is_named_with_its_place() {
 }
 
 #[test]
-fn nothing_is_sent_after_a_call_that_was_not_answered() {
+fn after_an_unanswered_call_nothing_more_is_sent() {
     let plan = sim::plan(1, 4096, 0, SEGMENT);
     let (outcome, did) = noted(specimen("hangs").model, &plan, false, &mut sim::Quiet);
     let End::Wrong(wrong) = &outcome.end else { panic!("{:?}", outcome.end) };
@@ -122,7 +122,7 @@ fn nothing_is_sent_after_a_call_that_was_not_answered() {
 }
 
 #[test]
-fn a_failure_midway_keeps_what_was_found_before() {
+fn a_failure_during_the_run_keeps_earlier_results() {
     let (m, _) = tested("fails midway", specimen("fails midway").model, 1);
     assert_eq!(m.class, Class::Broken);
     assert!(m.hazard.unwrap().text.contains("EIO"));
@@ -131,7 +131,7 @@ fn a_failure_midway_keeps_what_was_found_before() {
 }
 
 #[test]
-fn what_may_fall_back_works_where_there_is_no_offload() {
+fn methods_with_a_fallback_work_without_an_offload() {
     let (m, _) = tested("no offload after all", specimen("no offload after all").model, 1);
     assert_eq!(m.class, Class::None);
     assert!(m.hazard.is_none());
@@ -201,7 +201,7 @@ fn noted(model: Model, plan: &Plan, treacherous: bool, watch: &mut dyn Watch) ->
 }
 
 #[test]
-fn blocks_around_that_cannot_be_read_end_no_test() {
+fn unreadable_blocks_around_a_zeroing_do_not_end_the_test() {
     let plan = sim::plan(1, 4096, 4096, 64 * KIB);
     let range = scratch::simulated(plan.area + 8192);
     let port = SimulatedPort::new(specimen("constant").model, sim::content(range.length, 1), 1);
@@ -340,7 +340,7 @@ fn truth(model: Model, bytes: u64) -> f64 {
 
 /// What `estimate` says holds the truth, or has no upper end.
 #[test]
-fn estimates_hold_the_truth_or_have_no_upper_end() {
+fn estimates_contain_the_true_value_or_have_no_upper_end() {
     let mut bounded = 0;
     for s in zoo(SEGMENT).iter().filter(|s| matches!(s.class, Class::Fast | Class::Slow)) {
         let (m, _) = tested(s.name, s.model, 1);

@@ -1,6 +1,6 @@
-//! Writes `src/generated.rs`; run by `bindings/generate`, which knows where the headers are.
+//! Writes `src/generated.rs`. `bindings/generate` runs this program, because it knows where the headers are.
 //!
-//! An example and not a build script: nothing is to be made when somebody merely builds.
+//! This is an example and not a build script, so that a plain build generates nothing.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! From fetched headers to the text of `src/generated.rs`: used by
-//! `examples/generate.rs`, which writes it, and by `tests/current.rs`, which compares.
+//! Makes the text of `src/generated.rs` from fetched headers. `examples/generate.rs` writes that text, and `tests/current.rs`
+//! compares it.
 
 use std::fmt::Write as _;
 use std::path::Path;

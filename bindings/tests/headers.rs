@@ -208,7 +208,7 @@ fn check(what: &str, file: &str, flags: &[String]) {
 }
 
 #[test]
-fn claims_are_found() {
+fn the_claims_in_the_identify_pages_are_found() {
     let claims = claims();
     let value = |c: &str| claims.iter().find(|claim| claim.c == c).map(|claim| claim.value);
     assert_eq!(value("offsetof(struct nvme_id_ns, dlfeat)"), Some(33));

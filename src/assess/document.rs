@@ -1,7 +1,7 @@
-//! The document of a device, made of its facts and its verdict. The form stands in `verdict-format`.
+//! Makes the document of a device from its facts and its verdict. `verdict-format` has the form of the document.
 //!
-//! A value that is not known is null, and the reason stands among findings or claims; never 0 or a guess. What is kept of
-//! a measurement is a form of its own (`verdict::measurement`), so each part is written over here.
+//! A value that is not known is null, and the findings or claims say why; it is never 0 or a guess. A kept measurement has a
+//! form of its own (`verdict::measurement`), so each part of it is copied here.
 
 use crate::device::display::escape_str;
 use crate::facts::field::Reading;

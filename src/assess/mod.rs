@@ -1,4 +1,4 @@
-//! One device as a whole: facts, members, policy, what is kept, the verdict, the document.
+//! Looks at one device as a whole: facts, members, policy, what is kept, the verdict and the document.
 
 pub mod compiled;
 pub mod document;
@@ -217,7 +217,7 @@ fn interrupted(roots: &Roots, facts: &Facts) -> Option<CutOff> {
         // Intents are root's alone; whoever else asks is answered by what is published.
         Err(Error::File { source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => return None,
         Err(e) => {
-            let text = format!("whether a test was cut off is not known: {e}");
+            let text = format!("it is not known whether a test was cut off: {e}");
             return Some(CutOff { text, while_zeroing: true });
         }
     };

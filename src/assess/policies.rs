@@ -1,4 +1,4 @@
-//! The policy of one device, from the drop-in files of the administrator and of packages.
+//! Reads the policy of one device from the drop-in files of the administrator and of packages.
 
 use crate::facts::Facts;
 use crate::machine::fs::durable::{Durable, LiveDurable};
@@ -22,7 +22,7 @@ pub(super) fn files(roots: &Roots) -> Files {
     let mut problems = Vec::new();
     let names = dirs.each_ref().map(|dir| {
         dir.list().unwrap_or_else(|e| {
-            problems.push(format!("{e}; none of its rules is used"));
+            problems.push(format!("{e}; no rule of this directory is used"));
             Vec::new()
         })
     });
@@ -56,13 +56,14 @@ fn each(files: &Files) -> (Vec<(String, Vec<format::Rule>)>, Vec<String>) {
     for (below, name) in &files.names {
         let dir = &files.dirs[*below];
         let shown = dir.shown(name).display().to_string();
-        let mut unused = |what: &str| problems.push(format!("{what}; the file is not used, mend or remove it"));
+        let mut unused = |what: &str| problems.push(format!("{what}; the file is not used; correct it or remove it"));
         match dir.read(name).map(|bytes| bytes.map(String::from_utf8)) {
             Ok(Some(Ok(text))) => {
                 let (more, wrong) = format::parse(&shown, &text);
                 if more.len() > MOST_RULES {
                     unused(&format!(
-                        "{shown}: {} rules, and more than {MOST_RULES} are too many for events",
+                        "{shown} has {} rules; a file may have at most {MOST_RULES}, because udev events would have \
+                         to wait for more",
                         more.len()
                     ));
                     continue;
@@ -70,8 +71,8 @@ fn each(files: &Files) -> (Vec<(String, Vec<format::Rule>)>, Vec<String>) {
                 rules.push((format!("{}/{name}", DIRS[*below]), more));
                 problems.extend(wrong);
             }
-            Ok(Some(Err(_))) => unused(&format!("{shown}: not UTF-8")),
-            Ok(None) => unused(&format!("{shown}: a link to nothing")),
+            Ok(Some(Err(_))) => unused(&format!("{shown} is not UTF-8")),
+            Ok(None) => unused(&format!("{shown} is a link that leads nowhere")),
             Err(e) => unused(&e.to_string()),
         }
     }

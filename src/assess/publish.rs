@@ -1,4 +1,5 @@
-//! Looks at a device anew and publishes what is seen; has udev look at what rests on it where the answer changed.
+//! Looks at a device again and publishes its document. If the answer changed, it triggers events for the devices that depend
+//! on it.
 
 use crate::assess;
 use crate::device::Device;

@@ -1,5 +1,5 @@
-//! What a stack rests on, where a test has to know: thin provisioning, and the SCSI devices that may call attention. Asks
-//! only.
+//! What a test has to know about the devices below a stack: thin provisioning, and the SCSI devices that may raise a unit
+//! attention. It only reads.
 
 use crate::device::display::escape_str;
 use crate::device::Device;

@@ -1,5 +1,5 @@
-//! The tunables of one device against what zerocap last wrote to them: whose value is there, and what is to be written now.
-//! Writes the record, never a tunable.
+//! Compares the tunables of one device with what zerocap last wrote to them: who set the present value, and what has to be
+//! written now. It writes the record of that, and never a tunable.
 
 use crate::error::Result;
 use crate::facts::Facts;
@@ -61,7 +61,11 @@ pub fn foreign(roots: &Roots, facts: &Facts) -> Vec<String> {
     differing
         .filter(|(row, now, _)| read(roots, facts).last(row.name).is_none_or(|last| last.wrote != *now))
         .map(|(row, now, default)| {
-            format!("{} is {now}; neither the kernel ({default}) nor zerocap put it there: it is left alone", row.path)
+            format!(
+                "{} is {now}; neither the kernel (its default is {default}) nor zerocap set this value, so \
+                     zerocap does not change it",
+                row.path
+            )
         })
         .collect()
 }

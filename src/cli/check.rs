@@ -9,34 +9,34 @@ use crate::units::parse_duration;
 use std::io::Write;
 use verdict_format::answers::json;
 
-/// The verdict of a device, or of what a path lies on, as an exit code
+/// Give the verdict of a device, or of the devices below a path, as an exit code
 ///
-/// 0 fast, 3 slow, 4 none, 5 unknown, 6 broken, 7 a requirement is not met, 8 the device is fast but this path cannot use
-/// it (file system, kernel, knob).
+/// The exit code is 0 for fast, 3 for slow, 4 for none, 5 for unknown and 6 for broken. It is 7 if a requirement is not met, and 8
+/// if the device is fast but the path cannot use it because of its file system, the kernel or the kernel's tunable.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   zerocap check -q /dev/nvme0n1 && echo fast  in a script
-  zerocap check --require verified /dev/sda   a pin alone is not enough
-  zerocap check --max-age 90d /dev/sda        an old answer is none
+  zerocap check --require verified /dev/sda   do not accept a pin alone
+  zerocap check --max-age 90d /dev/sda        do not accept an old measurement
   zerocap check /var/lib/postgresql           can files there be zeroed fast?")]
 pub struct Check {
-    /// A device (a partition stands for its disk), or a file, directory or mount point
+    /// A device, file, directory or mount point; a partition stands for its disk
     #[arg(value_name = "DEV|PATH")]
     target: String,
-    /// Exit with 7 unless this holds; may be given several times
+    /// Exit with 7 unless WHAT is true; may be given several times
     #[arg(long, value_name = "WHAT")]
     require: Vec<Requirement>,
-    /// Exit with 7 if the measurement is older: a number with s, m, h, d or w
+    /// Exit with 7 if the measurement is older than DURATION: a number with s, m, h, d or w
     #[arg(long, value_name = "DURATION")]
     max_age: Option<String>,
-    /// Exit with 0 for fast and usable here, 3 for anything else that is known or not, and 1, 2 or 32 for no answer
+    /// Exit with 0 if the device is fast and the path can use it, with 3 for any other answer, and with 1, 2 or 32 if there is no answer
     #[arg(long)]
     boolean: bool,
     /// Print nothing on standard output
     #[arg(short, long)]
     quiet: bool,
-    /// The document of format 1; for a path, the answer for a path
+    /// Print the answer as JSON: the document of the device, or the answer for the path
     #[arg(long, conflicts_with = "quiet")]
     pub(super) json: bool,
 }
@@ -46,7 +46,9 @@ impl Check {
     pub fn run(&self, roots: &Roots) -> Result<u8> {
         let max_age = self.max_age.as_deref().map(|text| {
             parse_duration(text).ok_or_else(|| {
-                Error::Usage("--max-age: not a duration; a number with s, m, h, d or w, like 30d".to_owned())
+                Error::Usage(
+                    "--max-age: this is not a duration; give a number with s, m, h, d or w, like 30d".to_owned(),
+                )
             })
         });
         let max_age = max_age.transpose()?;

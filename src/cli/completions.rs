@@ -13,15 +13,15 @@ const BASH: &str = include_str!("completions/words.bash");
 const ZSH: &str = include_str!("completions/words.zsh");
 const FISH: &str = include_str!("completions/words.fish");
 
-/// Prints a completion script for a shell
+/// Print a completion script for a shell
 ///
-/// For packages, and for `source <(zerocap completions bash)`.
+/// Packages install it. To try it in a running bash: `source <(zerocap completions bash)`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zerocap completions bash  what bash is to source")]
+  zerocap completions bash  print the script for bash")]
 pub struct Completions {
-    /// bash, zsh or fish
+    /// The shell
     #[arg(value_name = "SHELL")]
     shell: ShellName,
 }
@@ -35,7 +35,7 @@ enum ShellName {
 }
 
 impl Completions {
-    /// Runs the verb. Made from the parser itself (clap_complete), so that it cannot know an option too many or too few.
+    /// Runs the verb. clap_complete makes the script from the parser itself, so that the script has exactly the parser's options.
     pub fn run(&self, command: &mut clap::Command) -> Result<u8> {
         let shell = match self.shell {
             ShellName::Bash => Shell::Bash,

@@ -5,9 +5,9 @@ use crate::error::{exit, Error, Result};
 use crate::output::explain;
 use std::io::Write;
 
-/// What a finding, a class or an exit code means, and what to do
+/// Explain what a finding, a class or an exit code means, and what to do about it
 ///
-/// Without CODE: every word that can be explained.
+/// Without CODE, every word that can be explained is listed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -15,7 +15,7 @@ Examples:
   zerocap explain unknown        a class
   zerocap explain 7              an exit code of check")]
 pub struct Explain {
-    /// The word as it is shown: old-data-left, unknown, 7
+    /// The word as zerocap prints it, such as old-data-left, unknown or 7
     #[arg(value_name = "CODE")]
     code: Option<String>,
 }
@@ -29,7 +29,9 @@ impl Explain {
         };
         let text = explain::explain(code).ok_or_else(|| {
             let shown = crate::device::display::escape_str(code);
-            Error::Usage(format!("{shown} is no finding, class or exit code; `zerocap explain` lists them"))
+            Error::Usage(format!(
+                "{shown} is not a finding, a class or an exit code; `zerocap explain` lists all of them"
+            ))
         })?;
         print(|out| writeln!(out, "{text}"))?;
         Ok(exit::OK)

@@ -7,15 +7,15 @@ use crate::output;
 use std::io::Write;
 use verdict_format::answers::json;
 
-/// So many bad lines are named on a terminal.
+/// At most this many bad lines are named.
 const NAMED: usize = 5;
 
-/// What the documents of many machines say together
+/// Summarize the documents of many machines
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zerocap fleet summarize hosts/*.jsonl.zst         the models of many machines
-  zerocap fleet summarize --hwdb hosts/*.jsonl.zst  entries for hwdb, where enough devices agree")]
+  zerocap fleet summarize hosts/*.jsonl.zst         a table of all models
+  zerocap fleet summarize --hwdb hosts/*.jsonl.zst  model entries for hwdb")]
 pub struct Fleet {
     #[command(subcommand)]
     action: Action,
@@ -23,21 +23,21 @@ pub struct Fleet {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// For each model: classes, rates, disagreement and its likely cause
+    /// Show for each model its classes, its rates, and any disagreement with its likely cause
     Summarize {
-        /// Lines of `show --jsonl --fleet`, plain or packed by gzip or zstd; `-`: standard input
+        /// A file with the output of `show --jsonl --fleet`, plain or compressed by gzip or zstd; `-` is standard input
         #[arg(value_name = "FILE", required = true)]
         files: Vec<String>,
-        /// One object
+        /// Print the summary as one JSON object
         #[arg(long)]
         json: bool,
-        /// Entries for hwdb, of models whose tested devices agree
+        /// Print hwdb entries for the models whose tested devices agree
         #[arg(long, conflicts_with = "json")]
         hwdb: bool,
-        /// With --hwdb: at least so many devices that can be told apart
+        /// With --hwdb: require at least N tested devices of a model, told apart by their identity
         #[arg(long, value_name = "N", requires = "hwdb", default_value_t = FLEET.devices)]
         devices: u64,
-        /// With --hwdb: on at least so many machines
+        /// With --hwdb: require that these devices are on at least N machines
         #[arg(long, value_name = "N", requires = "hwdb", default_value_t = FLEET.machines)]
         machines: u64,
     },
@@ -73,7 +73,7 @@ impl Fleet {
             remark(&format!("{}:{}: {}", bad.file, bad.line, bad.why));
         }
         if summary.bad > 0 {
-            remark(&format!("{} of {} lines are no documents and do not count", summary.bad, summary.lines));
+            remark(&format!("{} of {} lines are not valid documents and are not counted", summary.bad, summary.lines));
         }
         done.errors.iter().for_each(complain);
         Ok(if done.errors.is_empty() { exit::OK } else { exit::SOME_FAILED })

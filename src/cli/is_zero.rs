@@ -8,22 +8,23 @@ use crate::units::{human_bytes, human_rate};
 use std::io::{IsTerminal, Write};
 use verdict_format::answers::json;
 
-/// Reads all of a device, and names the first block that is not zero
+/// Read a whole device and name the first block that is not zero
 ///
-/// 0 all is zero, 7 it is not, 1 it could not be read. Whether a device is zero now says nothing of how fast it zeroes.
+/// The exit code is 0 if every byte is zero, 7 if not, and 1 if the device could not be read. That a device is zero now says nothing
+/// about how fast it can zero.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zerocap is-zero /dev/sdb                 after a wipe: is it so?
+  zerocap is-zero /dev/sdb                 did the wipe work?
   zerocap is-zero -q /dev/sdb1 || echo no  in a script")]
 pub struct IsZero {
-    /// The device, or a partition, which is read itself
+    /// The device; of a partition, only the partition is read
     #[arg(value_name = "DEV")]
     device: String,
     /// Print nothing
     #[arg(short, long)]
     quiet: bool,
-    /// The answer as one object
+    /// Print the answer as one JSON object
     #[arg(long, conflicts_with = "quiet")]
     pub(super) json: bool,
 }

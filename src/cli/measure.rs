@@ -13,90 +13,97 @@ use std::io::Write;
 use std::path::PathBuf;
 use verdict_format::answers::json;
 
-/// The timed and verified test; keeps and publishes the verdict
+/// Test how fast a device zeroes and whether the zeroes are real; keep and publish the verdict
 ///
-/// Writes to the scratch range only, and puts its content back. WHERE is a partition of DEV or a logical volume on it alone
-/// (/dev/…), `label` (the GPT partition named zerocap-scratch), `gap` (space between partitions that reads zero), `vg:VG` (a
-/// logical volume that is made there and removed), `auto` (the first that is possible of label, gap, an inactive swap partition,
-/// vg: and a directory), or OFFSET+LENGTH in bytes, or with K, M, G, T. Swap that is not active is nobody's: it is left as the
-/// test left it, its first MiB as it was. A directory of a file system on DEV: a file without a name is made there; ext4 from
-/// Linux 6.17 on gives the class, and what zeroed space in files gains is said. A directory or a mount point in place of DEV
-/// stands for the disk below it. Without --scratch nothing is tested: the places that are possible on DEV are listed,
-/// each with its command.
+/// The test writes to the scratch range only, and puts the old content back. Without --scratch nothing is tested: zerocap lists the
+/// places on DEV where a test is possible, each with its command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Values of WHERE:
+  /dev/...       a partition of DEV, or a logical volume that lies on DEV alone
+  label          the GPT partition that is named zerocap-scratch
+  gap            space between partitions that reads as zero
+  OFFSET+LENGTH  a range of DEV, in bytes or with K, M, G, T
+  vg:VG          a logical volume that is made in VG and removed after the test
+  DIR            a directory in a file system on DEV: the test uses a file there
+                 that has no name; the class needs ext4 on Linux 6.17 or newer
+  auto           the first of these that is possible: label, gap, an inactive
+                 swap partition, vg:VG, DIR
+The old content of an inactive swap partition is not put back, because nobody
+needs it; the first MiB of the partition is never written.
+
 Examples:
-  zerocap measure /dev/sda --scratch label --dry-run  proof and plan, no write
-  zerocap measure /dev/sda --scratch label            the test
-  zerocap measure /dev/sda --scratch gap --tune       SCSI: the best mode, too
-  zerocap measure /dev/sdb --scratch 1GiB+64MiB       a range, put back
-  zerocap measure /dev/sda --scratch /var/lib         in a file there
-  zerocap measure --all --scratch auto                every device with a place")]
+  zerocap measure /dev/sda --scratch label --dry-run  show the plan, no write
+  zerocap measure /dev/sda --scratch label            run the test
+  zerocap measure /dev/sda --scratch gap --tune       SCSI: find the best mode
+  zerocap measure /dev/sdb --scratch 1GiB+64MiB       test in a range
+  zerocap measure /dev/sda --scratch /var/lib         test in a file
+  zerocap measure --all --scratch auto                test every device")]
 pub struct Measure {
-    /// The whole device, by any of its names; a directory stands for the disk below it
+    /// The whole device, by any of its names; a directory or mount point stands for the disk below it
     #[arg(value_name = "DEV", required_unless_present = "all", conflicts_with = "all")]
     device: Option<String>,
-    /// Where the test may write
+    /// Where the test may write; the values are listed below
     #[arg(long, value_name = "WHERE")]
     scratch: Option<String>,
-    /// Where the policy says that an automatic test may write
+    /// Write where the policy of the device allows an automatic test to write
     #[arg(long, conflicts_with = "scratch")]
     auto: bool,
-    /// Every device whose policy asks for a test; with `--scratch auto` every device on which a place is found
+    /// Test every device whose policy asks for a test; with `--scratch auto`, every device on which a place is found
     #[arg(long, conflicts_with_all = ["auto", "report"])]
     all: bool,
-    /// With --all: so many tests at once, one a controller. A test that waits for the processor measures it
+    /// With --all: run up to N tests at once, at most one on each controller; tests that wait for a processor give wrong figures
     #[arg(long, value_name = "N", default_value_t = 2, requires = "all")]
     jobs: usize,
-    /// Print the proof and the plan, write nothing
+    /// Print the proof and the plan, and write nothing
     #[arg(long)]
     dry_run: bool,
     /// Allow a thinly provisioned device (at most 64 MiB of it)
     #[arg(long)]
     thin_ok: bool,
-    /// Allow a scratch that holds data without a signature; it is put back
+    /// Allow a scratch range that holds data without a known signature; the data is put back
     #[arg(long)]
     data_ok: bool,
-    /// Allow a range of a device that other machines may use too, though nobody here sees what they write
+    /// Allow a range of a device that other machines may use too, although this machine cannot see what they write
     #[arg(long)]
     shared_ok: bool,
-    /// Keep the old content in DIR while the test runs
+    /// Keep the journal, which holds the old content while the test runs, in DIR
     #[arg(long, value_name = "DIR")]
     journal: Option<PathBuf>,
-    /// Bytes that the test writes at most, the put-back included
+    /// Write at most SIZE bytes in all, the put-back included
     #[arg(long, value_name = "SIZE", default_value = "2GiB")]
     max_bytes: String,
-    /// Bytes that are zeroed in one long stretch; the test writes six times as much [default: 256MiB]
+    /// Zero SIZE bytes in one long stretch; the stretch writes six times as much [default: 256MiB]
     #[arg(long, value_name = "SIZE")]
     sustained: Option<String>,
-    /// Bytes of a larger scratch that are used [default: 52MiB]
+    /// Use SIZE bytes of a larger scratch range [default: 52MiB]
     #[arg(long, value_name = "SIZE")]
     scratch_bytes: Option<String>,
-    /// Seconds for the test, put-back not counted
+    /// End the test after N seconds; the put-back is not counted
     #[arg(long, value_name = "N", default_value_t = 60)]
     max_seconds: u64,
-    /// Seconds after which a call counts as not answered [default: from the device's own timeout]
+    /// Treat a call as not answered after N seconds [default: from the device's own timeout]
     #[arg(long, value_name = "N")]
     deadline: Option<u64>,
-    /// Put back limits and modes of the kernel that the test changed
+    /// Put back queue limits and modes of the kernel that the test changed
     #[arg(long)]
     restore_limits: bool,
-    /// Try each zeroing_mode that the claims of a SCSI disk allow; the best is kept as wanted. Budgets are shared out
+    /// Try each zeroing_mode that the claims of a SCSI disk allow, and keep the best one as wanted; the modes share the budgets
     #[arg(long, conflicts_with_all = ["deep", "interference"])]
     tune: bool,
-    /// Also a command over 65536 blocks, where the limit allows one, and a span past a volatile cache
+    /// Also test a command of more than 65536 blocks, where the limit allows one, and a span larger than a volatile cache
     #[arg(long)]
     deep: bool,
-    /// Also what zeroing does to reads and writes meanwhile
+    /// Also measure the latency of single reads and writes, without and with zeroing beside them
     #[arg(long)]
     interference: bool,
-    /// Also write a report: a page of HTML with pictures that needs no network
+    /// Also write a report to FILE: an HTML page with pictures, which needs no network
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     report: Option<PathBuf>,
-    /// A line a pair on standard error
+    /// Print one line for each pair on standard error
     #[arg(short, long)]
     verbose: bool,
-    /// The document of format 1; with --dry-run the proof, without --scratch the places, as an array of lines
+    /// Print JSON: the document of format 1, or an array of lines with --dry-run (the proof) or without --scratch (the places)
     #[arg(long)]
     json: bool,
 }
@@ -109,7 +116,7 @@ impl Measure {
             None => Ok(None),
             Some(text) => parse_size(text)
                 .map(Some)
-                .ok_or_else(|| usage(format!("{option} {}: not a size; give {SIZE_FORMS}", escape_str(text)))),
+                .ok_or_else(|| usage(format!("{option} {}: this is not a size; give {SIZE_FORMS}", escape_str(text)))),
         };
         let sustained = size(&self.sustained, "--sustained")?;
         let max_bytes = size(&Some(self.max_bytes.clone()), "--max-bytes")?.unwrap_or_default();
@@ -144,7 +151,7 @@ impl Measure {
         if self.all {
             if self.scratch.as_deref().is_some_and(|place| place != "auto") {
                 return Err(usage(
-                    "--all tests many devices: no place but `--scratch auto` can be given with it".to_owned(),
+                    "--all tests many devices; `--scratch auto` is the only place that it takes".to_owned(),
                 ));
             }
             let how = (self.scratch.is_some(), self.jobs);
@@ -165,7 +172,7 @@ impl Measure {
         let answer = measure::run(roots, &request, &mut line);
         line.end();
         let answer = match answer {
-            // The reason stands in the error; what is possible instead, in the list.
+            // The error says why; the list says what is possible instead.
             Err(e @ (Error::NotSafe { .. } | Error::NoPlace { .. })) if !self.auto => {
                 complain(&e);
                 remark(&format!("`zerocap measure {}` lists where a test is possible", escape_str(&request.device)));

@@ -1,5 +1,5 @@
-//! `zerocap measure --all`: one line of progress for all tests, one table at the end. Decides nothing but how it looks, and the exit
-//! code.
+//! `zerocap measure --all`: one line of progress for all tests, one table at the end. This file decides how the output looks and
+//! what the exit code is, and nothing else.
 
 use crate::cli::progress::pair_line;
 use crate::cli::terminal::{error_columns, print, remark};
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn the_table_says_what_came_of_each_and_the_code_follows_it() {
         let failed = || row("sda", Ended::Failed("/dev/sda: not tested: sda1 is mounted on /".to_owned()));
-        let left = || row("nvme0n1", Ended::LeftOut("no offload: there is nothing to test".to_owned()));
+        let left = || row("nvme0n1", Ended::LeftOut("it has no offload, so there is nothing to test".to_owned()));
         let planned = || row("sdb", Ended::Planned(vec!["a check".to_owned()]));
         let mut out = Vec::new();
         write(&mut out, &[failed(), left(), planned()]).unwrap();
@@ -180,7 +180,7 @@ mod tests {
             "\
 DEVICE   CLASS   RATIO  PLACE
 sda      failed      -  not tested: sda1 is mounted on /
-nvme0n1  -           -  left out: no offload: there is nothing to test
+nvme0n1  -           -  left out: it has no offload, so there is nothing to test
 sdb      -           -  would be tested, see below
 sdb:
   a check

@@ -1,4 +1,4 @@
-//! The command line: what was typed becomes a request, one job is called, its result is rendered. Decides nothing else.
+//! The command line: each verb turns what was typed into a request, calls one job and prints its result. It decides nothing else.
 
 pub mod check;
 pub mod completions;
@@ -28,10 +28,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use verdict_format::answers::{json, Failure};
 
-/// Finds out whether writing zeroes to a block device is fast, and whether the zeroes are real.
+/// Find out whether writing zeroes to a block device is fast, and whether the zeroes are real
 #[derive(Debug, Parser)]
 #[command(name = "zerocap", version, max_term_width = 80, arg_required_else_help = true)]
-#[command(after_help = "Exit codes, files and examples: zerocap(8). The JSON: zerocap-verdict(5).")]
+#[command(after_help = "zerocap(8) has exit codes, files and examples; zerocap-verdict(5) has the JSON.")]
 pub struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -42,10 +42,10 @@ pub struct Cli {
 /// Where things lie.
 #[derive(Debug, Args)]
 pub struct Places {
-    /// Read a recorded machine below DIR instead of the running system
+    /// Read the recorded machine in DIR instead of the running system
     #[arg(long, value_name = "DIR", global = true)]
     root: Option<PathBuf>,
-    /// Keep etc/zerocap, var/lib/zerocap and run/zerocap below DIR
+    /// Use DIR/etc/zerocap, DIR/var/lib/zerocap and DIR/run/zerocap instead of the system's directories
     #[arg(long, value_name = "DIR", global = true)]
     state: Option<PathBuf>,
 }
@@ -69,18 +69,18 @@ enum Verb {
     Udev(UdevHelp),
 }
 
-/// What the udev rule calls: print properties, publish the verdict
+/// Print properties and publish the verdict; the udev rule calls this
 ///
-/// Reads the event from its environment (ACTION, MAJOR, MINOR). Never writes to the device, never fails the event. Parsed
-/// outside this command line; it stands here for its help.
+/// It reads the event from its environment (ACTION, MAJOR, MINOR). It never writes to the device, and it never makes the event fail.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  ACTION=change zerocap udev /dev/sda  what the rule gets at an event")]
+  ACTION=change zerocap udev /dev/sda  show what the rule gets at an event")]
+// main.rs sends this verb past clap; the type stands here for its help.
 struct UdevHelp {
-    /// The device node, as udev's $devnode
+    /// The device node, as in udev's $devnode
     node: String,
-    /// Only have udev look at what rests on the device's answer: partitions, and stacks above it
+    /// Only trigger change events for the devices whose answer depends on this one: its partitions, and the stacks on it
     #[arg(long)]
     tell: bool,
 }

@@ -9,14 +9,14 @@ use crate::output::detail;
 use std::fmt::Write as _;
 use std::io::Write;
 
-/// Rules, pins, kept verdicts and model entries
+/// Show and change rules, pins, kept measurements and model entries
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zerocap policy test /dev/sda      which rule decides what
-  zerocap policy pin /dev/sda slow  the administrator knows better
-  zerocap policy unpin /dev/sda     the pin goes
-  zerocap policy forget /dev/sda    its kept measurement goes")]
+  zerocap policy test /dev/sda      show which rule decides what
+  zerocap policy pin /dev/sda slow  pin the class, whatever was measured
+  zerocap policy unpin /dev/sda     remove the pin
+  zerocap policy forget /dev/sda    remove the kept measurement")]
 pub struct Policy {
     #[command(subcommand)]
     action: Action,
@@ -24,9 +24,9 @@ pub struct Policy {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// The rules in order, the kept verdicts, and what is wrong with either
+    /// List the rules in order, the kept measurements, and what is wrong with them
     List,
-    /// Pin the class of a device, in 99-pins.toml
+    /// Pin the class of a device in 99-pins.toml
     Pin {
         /// The device, or its identity
         #[arg(value_name = "DEV")]
@@ -34,34 +34,34 @@ enum Action {
         /// fast, slow, none, unknown or broken
         #[arg(value_name = "CLASS")]
         class: String,
-        /// The hazard that the pin overrides too: old-data-left, zeroing-error or no-answer
+        /// Also override this recorded hazard: old-data-left, zeroing-error or no-answer
         #[arg(long, value_name = "HAZARD")]
         accept: Option<String>,
-        /// The reason, for people
+        /// The reason, as a note for people
         #[arg(long, value_name = "TEXT")]
         why: Option<String>,
     },
-    /// Take the pin of a device away
+    /// Remove the pin of a device
     Unpin {
         /// The device, or its identity
         #[arg(value_name = "DEV")]
         device: String,
     },
-    /// Which file and line decided what for a device
+    /// Show which file and line decides what for a device
     Test {
         /// The device
         #[arg(value_name = "DEV")]
         device: String,
     },
-    /// Forget the kept measurement, or hazard, of a device
+    /// Remove the kept measurement or hazard of a device
     Forget {
         /// The device, or its identity
         #[arg(value_name = "DEV")]
         device: String,
     },
-    /// Model entries for hwdb, from measured devices
+    /// Print model entries for hwdb from measured devices
     Model {
-        /// Devices; none: all
+        /// The devices; without one, all devices
         #[arg(value_name = "DEV")]
         devices: Vec<String>,
     },
@@ -111,7 +111,7 @@ impl Policy {
 }
 
 fn not_a_word(what: &str, word: &str, words: &str) -> Error {
-    Error::Usage(format!("{what}: {} is none of {words}", escape_str(word)))
+    Error::Usage(format!("{what}: {} is not one of {words}", escape_str(word)))
 }
 
 // Writing to a String does not fail.
@@ -136,8 +136,8 @@ fn list(listed: &Listed) -> String {
     for identity in &listed.absent {
         let _ = writeln!(
             text,
-            "# {identity} is not here now (taken away, or a logical volume that was removed or is not active); \
-             `zerocap policy forget {identity}` drops what is kept of it"
+            "# {identity} is not present now (it was unplugged, or it is a logical volume that was removed or is not \
+             active); `zerocap policy forget {identity}` removes what is kept of it"
         );
     }
     text
@@ -146,7 +146,7 @@ fn list(listed: &Listed) -> String {
 fn test(tested: &Tested) -> String {
     let mut text = format!("{}\n", detail::sentence(&tested.document));
     if tested.applied.is_empty() {
-        text.push_str("  no rule wishes anything for it\n");
+        text.push_str("  no rule applies to it\n");
     }
     for wish in &tested.applied {
         let why = wish.why.as_deref().map_or_else(String::new, |w| format!(" ({})", escape_str(w)));

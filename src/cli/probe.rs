@@ -8,17 +8,19 @@ use crate::output::probe;
 use std::io::Write;
 use verdict_format::answers::json;
 
-/// Every reading with its source; never opens the device for writing
+/// Show every reading with its source
+///
+/// The device is never opened for writing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zerocap probe /dev/nvme0n1     each field, raw and decoded
-  zerocap probe --json /dev/sda  with the reason for what is not known")]
+  zerocap probe /dev/nvme0n1     show each field, raw and decoded
+  zerocap probe --json /dev/sda  also say why a reading is not known")]
 pub struct Probe {
     /// The device
     #[arg(value_name = "DEV")]
     device: String,
-    /// Raw and decoded values, and the reason for each unknown
+    /// Print JSON: raw and decoded values, and the reason for each value that is not known
     #[arg(long)]
     pub(super) json: bool,
 }

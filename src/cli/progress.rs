@@ -1,5 +1,5 @@
-//! What `measure` says on standard error while it runs: a line a pair with `-v`; on a terminal one line that is written
-//! over; else nothing but remarks.
+//! What `measure` prints on standard error while it runs. With `-v` it is one line for each pair; on a terminal it is one line that is
+//! overwritten; otherwise only remarks.
 
 use crate::cli::terminal::{error_columns, remark};
 use crate::device::display::escape_str;

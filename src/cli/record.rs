@@ -7,15 +7,15 @@ use crate::jobs::Roots;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Write a recorded machine of one device, for a bug report
+/// Record everything that zerocap reads of one device, for a bug report
 ///
-/// All that `show` and `probe` read of DEV and of what it is made of, so that `--root DIR` gives their answers again.
-/// Never opens DEV for writing. What could not be read is said on standard error.
+/// DIR then holds everything that `show` and `probe` read of DEV and of its members, so that `--root DIR` gives the same answers
+/// anywhere. DEV is never opened for writing. What could not be read is reported on standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zerocap record /dev/sda recorded  for a bug report; look through it first
-  zerocap --root recorded show      what is answered from it")]
+  zerocap record /dev/sda recorded  record; read the files before you publish
+  zerocap --root recorded show      show the verdict from the recorded files")]
 pub struct Record {
     /// The device; a partition stands for its disk
     #[arg(value_name = "DEV")]
@@ -23,7 +23,7 @@ pub struct Record {
     /// A new directory, or an empty one
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// Keep serial numbers, WWNs, UUIDs, names of volumes, paths of backing files and of their mounts
+    /// Do not replace serial numbers, WWNs, UUIDs, volume names, and the paths of backing files and of their mounts
     #[arg(long)]
     with_serials: bool,
 }

@@ -7,24 +7,24 @@ use crate::jobs::Roots;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Put back what an interrupted test left, or say why not
+/// Put back what an interrupted test left behind, or say why it is not put back
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zerocap recover                            all that interrupted tests left
-  zerocap recover /dev/sda --export old.img  the old content into a file
-  zerocap recover /dev/sda --give-up         nothing of it is wanted")]
+  zerocap recover                            recover all interrupted tests
+  zerocap recover /dev/sda --export old.img  save the old content in a file
+  zerocap recover /dev/sda --give-up         drop the old content for good")]
 pub struct Recover {
-    /// The device, or the name that an earlier call gave of what is left; none: all
+    /// The device, or the name that an earlier `recover` printed; without it, all interrupted tests
     #[arg(value_name = "DEV")]
     device: Option<String>,
-    /// Where the journal lies, if the test was given --journal
+    /// The directory of the journal, if the test was given --journal
     #[arg(long, value_name = "DIR")]
     journal: Option<PathBuf>,
     /// Write the old content to FILE, and change nothing
     #[arg(long, value_name = "FILE", conflicts_with = "give_up")]
     export: Option<PathBuf>,
-    /// Drop what is left of a test: its journal and its intent; the device is not touched
+    /// Delete what is kept of the test, its journal and its intent; the device is not touched
     #[arg(long, requires = "device")]
     give_up: bool,
 }

@@ -5,11 +5,14 @@ use crate::jobs::selftest;
 use crate::jobs::Roots;
 use std::io::Write;
 
-/// The whole job on a throw-away loop device
+/// Check that zerocap works on this machine, by a whole test on a temporary loop device
+///
+/// As root the test runs on a loop device that exists only for it; otherwise the device is simulated. It also checks whether udev
+/// rule, units, policy and kernel are in place, and prints the command that mends what is missing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zerocap selftest  as root on a loop device, else simulated")]
+  zerocap selftest  check this machine")]
 pub struct Selftest {}
 
 impl Selftest {
@@ -17,7 +20,9 @@ impl Selftest {
     pub fn run(&self, roots: &Roots) -> Result<u8> {
         if !roots.is_live() {
             return Err(Error::Usage(
-                "a recorded machine is never written to: selftest works on the running system".to_owned(),
+                "selftest works on the running system only, because a recorded machine is never written to; \
+                 leave out --root"
+                    .to_owned(),
             ));
         }
         // Each line as it is done; a reader that went away ends nothing.

@@ -10,54 +10,54 @@ use std::io::Write;
 use std::path::PathBuf;
 use verdict_format::answers::json;
 
-/// The verdicts: all devices as a table, one device in detail
+/// Show the verdicts: all devices as a table, or one device in detail
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zerocap show                               every device
-  zerocap show /dev/nvme0n1                  one, and what it rests on
-  zerocap show -o +MODEL,+SIZE --sort CLASS  two more columns
-  zerocap show --tree                        disks, and the stacks on each
-  zerocap show /home                         the device that it lies on
-  zerocap show --json /dev/sda               for programs: zerocap-verdict(5)")]
+  zerocap show                               list every device
+  zerocap show /dev/nvme0n1                  show one device in detail
+  zerocap show -o +MODEL,+SIZE --sort CLASS  add two columns
+  zerocap show --tree                        show disks and the stacks on them
+  zerocap show /home                         show the device below /home
+  zerocap show --json /dev/sda               print JSON, see zerocap-verdict(5)")]
 pub struct Show {
-    /// Devices; none: all
+    /// The devices, or paths that lie on them; without one, all devices
     #[arg(value_name = "DEV")]
     devices: Vec<String>,
-    /// List hidden multipath paths, RAM disks and empty devices too
+    /// Also list hidden multipath paths, parts of logical volumes, RAM disks and empty devices
     #[arg(long)]
     all: bool,
-    /// Leave out devices that are named but not there, instead of failing
+    /// Leave out named devices that do not exist, instead of failing
     #[arg(long)]
     missing_ok: bool,
-    /// Columns, separated by commas; `+COL` adds one to the usual ones; `help` lists them
+    /// Show these columns, separated by commas; `+COL` adds one to the usual columns; `help` lists all columns
     #[arg(short = 'o', long = "output", value_name = "COL,…", value_delimiter = ',')]
     columns: Option<Vec<String>>,
-    /// Sort by this column, what is not known last
+    /// Sort by this column; values that are not known come last
     #[arg(long, value_name = "COL")]
     sort: Option<String>,
-    /// Each device with the stacks on it below it; of a device that is named, all that it stands on and that stands on it
+    /// Show each device with the stacks on it as a tree; for a named device, also the devices that it lies on
     #[arg(long, conflicts_with = "sort")]
     tree: bool,
-    /// No line of headings
+    /// Print no line of headings
     #[arg(long)]
     no_headings: bool,
-    /// Sizes and rates as numbers of bytes
+    /// Print sizes and rates as numbers of bytes
     #[arg(long)]
     bytes: bool,
-    /// An array of documents of format 1
+    /// Print a JSON array of documents of format 1
     #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "tree"])]
     json: bool,
-    /// A document a line
+    /// Print one JSON document on each line
     #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "tree", "json"])]
     jsonl: bool,
-    /// With --jsonl: add an opaque number of the machine and the time, for `zerocap fleet`
+    /// With --jsonl: add the time and an opaque number that stands for the machine, for `zerocap fleet`
     #[arg(long, requires = "jsonl")]
     fleet: bool,
-    /// OpenMetrics text, for node_exporter's textfile collector
+    /// Print OpenMetrics text for the textfile collector of node_exporter
     #[arg(long, conflicts_with_all = ["columns", "sort", "no_headings", "bytes", "tree", "json", "jsonl"])]
     openmetrics: bool,
-    /// Also write a report of the one device named: a page of HTML with pictures that needs no network
+    /// Also write a report of the one named device to FILE: an HTML page with pictures, which needs no network
     #[arg(long, value_name = "FILE", requires = "devices")]
     report: Option<PathBuf>,
 }
@@ -94,7 +94,7 @@ impl Show {
             let [device] = devices.as_slice() else {
                 return match errors.pop() {
                     Some(e) => Err(e),
-                    None => Err(Error::Usage("--report is of one device: name one".to_owned())),
+                    None => Err(Error::Usage("--report describes one device; name exactly one device".to_owned())),
                 };
             };
             let document = show::documents(roots, vec![device.clone()], &mut |_: &str| ())?.next();
@@ -147,18 +147,18 @@ impl Show {
         })?;
         next.iter().for_each(|step: &String| remark(step));
         if none && self.devices.is_empty() && !(self.json || self.jsonl || self.openmetrics) {
-            let all = "hidden paths, parts of LVs, RAM disks and empty devices";
+            let all = "hidden multipath paths, parts of logical volumes, RAM disks and empty devices";
             remark(&match self.all {
                 true => "there is no block device".to_owned(),
-                false => format!("there is no device to list; `zerocap show --all` lists {all} too"),
+                false => format!("there is no device to list; `zerocap show --all` also lists {all}"),
             });
         }
         if let Some(name) = unknown {
             let known = table::headings().join(", ");
             let shown = crate::device::display::escape_str(&name);
             return Err(Error::Usage(match shown.as_str() {
-                "" => format!("an empty column name; there are {known}"),
-                _ => format!("no column is called {shown}; there are {known}"),
+                "" => format!("a column name is empty; the columns are {known}"),
+                _ => format!("no column is called {shown}; the columns are {known}"),
             }));
         }
         Ok(ended)

@@ -1,4 +1,4 @@
-//! Standard output and standard error: results on the one, remarks and errors on the other.
+//! Standard output, which gets results, and standard error, which gets remarks and errors.
 
 use crate::error::{Error, Result};
 pub use crate::jobs::show::columns;

@@ -6,14 +6,14 @@ use crate::jobs::tune::{self, Line, Outcome, Step};
 use crate::jobs::Roots;
 use std::io::Write;
 
-/// The kernel's tunables: what they are and should be; make them so; put them back
+/// Show the kernel's tunables, set them as wanted, or put them back
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zerocap tune show             now, wanted, why, and who set it
-  zerocap tune apply --dry-run  what would be written
-  zerocap tune apply /dev/sda   write it, read it back
-  zerocap tune reset /dev/sda   as it was found")]
+  zerocap tune show             show each tunable and the wanted value
+  zerocap tune apply --dry-run  show what would be written
+  zerocap tune apply /dev/sda   write the wanted values and read them back
+  zerocap tune reset /dev/sda   put back the values that were found")]
 pub struct Tune {
     #[command(subcommand)]
     action: Action,
@@ -21,33 +21,33 @@ pub struct Tune {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// What each is, what the hardware has, what is wanted, why, and who set it
+    /// Show each tunable: its value, the hardware's value, the wanted value and the reason, and who set it
     Show {
-        /// Devices; none: all
+        /// The devices; without one, all devices
         #[arg(value_name = "DEV")]
         devices: Vec<String>,
-        /// Hidden multipath paths, RAM disks and empty devices too
+        /// Also show hidden multipath paths, parts of logical volumes, RAM disks and empty devices
         #[arg(long)]
         all: bool,
-        /// An array of objects
+        /// Print a JSON array of objects
         #[arg(long)]
         json: bool,
     },
-    /// Write what is wanted, read it back, record what was found
+    /// Write the wanted values, read them back, and record the values that were found
     Apply {
-        /// Devices; none: all
+        /// The devices; without one, all devices
         #[arg(value_name = "DEV")]
         devices: Vec<String>,
-        /// Print what would be written, write nothing
+        /// Print what would be written, and write nothing
         #[arg(long)]
         dry_run: bool,
-        /// Rescan a SCSI disk whose limits are wedged
+        /// Rescan a SCSI disk whose queue limits the kernel no longer lets change
         #[arg(long)]
         rescan: bool,
     },
-    /// Put back what was found before the first write
+    /// Put back the values that were found before the first write
     Reset {
-        /// Devices; none: all
+        /// The devices; without one, all devices
         #[arg(value_name = "DEV")]
         devices: Vec<String>,
     },

@@ -1,6 +1,6 @@
-//! How text that came from a device or a file name is shown: never a raw control byte, never a newline.
+//! How text from a device or a file name is shown: it never contains a raw control byte or a newline.
 //!
-//! Decides escaping only; quoting for udev and JSON stands with those outputs.
+//! This file decides the escaping only; the quoting for udev and JSON is with those outputs.
 
 use unicode_properties::{GeneralCategory as Category, UnicodeGeneralCategory};
 

@@ -1,8 +1,8 @@
-//! The identity of a device: what survives re-plug and reboot, and the file name made of it.
+//! The identity of a device, which survives re-plug and reboot, and the file name that is made from it.
 //!
-//! Decides which of the kernel's names is stable (DESIGN 2); reads nothing itself. The parts come from sysfs, no command
-//! is needed. Devices without a stable identity (loop, brd, virtio without a serial) have none: a guess would hand one
-//! device's measurement to another.
+//! This file decides which of the kernel's names is stable (DESIGN 2). It reads nothing itself: the parts come from sysfs,
+//! and no command is needed. Devices without a stable identity (loop, brd, virtio without a serial) have none, because a
+//! guess would give one device's measurement to another.
 
 use super::{display, Kind};
 use hmac_sha256::Hash as Sha256;
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ladder() {
+    fn the_identity_is_the_first_of_the_known_sources() {
         let id = |kind, name, parts: Parts<'_>| Identity::from_parts(kind, name, &parts).map(|i| i.0);
         let wwid = Parts { wwid: Some(" eui.0025385 \n"), dm_uuid: Some("LVM-x"), ..Parts::default() };
         assert_eq!(id(Kind::Nvme, "nvme0n1", wwid.clone()).as_deref(), Some("eui.0025385"));

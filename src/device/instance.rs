@@ -1,7 +1,8 @@
-//! Whether the device that has a number now is the one that had it when something was noted of it. No I/O here.
+//! Decides whether the device that has a device number now is the one that had it when something was recorded about it. It
+//! does no I/O.
 //!
-//! A number is used again; the kernel's sequence number of a disk never is in one boot, but there is none before Linux 5.15.
-//! What is left there is the boot, the number and the size: enough to go on by, not enough to be sure.
+//! A device number is reused. The kernel's sequence number of a disk (diskseq) is never reused in a boot, but Linux before
+//! 5.15 has none. There the boot, the number and the size are compared, which makes a match likely but not certain.
 
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_neither_the_same_nor_another() {
+    fn an_unknown_instance_is_neither_the_same_nor_another_device() {
         let of = |diskseq, boot: &str, size| Instance {
             diskseq,
             boot_id: Some(boot.to_owned()).filter(|b| !b.is_empty()),

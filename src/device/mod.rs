@@ -1,4 +1,4 @@
-//! Names for things: a block device, its kind, its identity, and how its strings are shown. No I/O here.
+//! Names: a block device, its kind, its identity, and how its strings are shown. It does no I/O.
 
 pub mod display;
 pub mod identity;

@@ -1,6 +1,7 @@
-//! ATA behind a SCSI translation: ACS IDENTIFY DEVICE words inside VPD page 89h (SAT, fieldguide 4.5). Judges nothing.
+//! ATA devices behind a SCSI translation: the ACS IDENTIFY DEVICE words inside VPD page 89h (SAT, fieldguide 4.5). It judges
+//! nothing.
 //!
-//! DRAT and RZAT are promises about TRIM, not claims about zeroing: the kernel's own comment calls them unreliable.
+//! DRAT and RZAT are promises about TRIM and not claims about zeroing; a comment in the kernel calls them unreliable.
 
 use crate::fact::Fact;
 use crate::facts::field::{fields, walk, Reading};

@@ -1,5 +1,6 @@
-//! Whether what answers is a medium of its own, or stands for something elsewhere that may be exchanged unseen: the image of a
-//! virtual disk, the volume of an array. What was measured there is no property of a model, and ages.
+//! Decides whether a device has a medium of its own, or represents something elsewhere that may be exchanged unnoticed: the
+//! image of a virtual disk, or the volume of an array. A measurement of such a device is not a property of its model, and it
+//! becomes stale with time.
 
 use crate::device::Kind;
 use crate::facts::{Bus, Facts};
@@ -50,7 +51,7 @@ mod tests {
     use crate::facts::testing::with;
 
     #[test]
-    fn what_stands_for_something_else() {
+    fn virtual_disks_and_array_volumes_have_a_changeable_backend() {
         let of = |name: &str, files: &[(&str, &str)]| with(name, files).changeable_backend();
         assert_eq!(of("vda", &[]), Some("a virtual disk"));
         assert_eq!(of("nbd0", &[]), Some("a disk of a server"));

@@ -1,5 +1,5 @@
-//! On what the file behind a loop device lies: which file system, and on which disks. Reads the mount table and sysfs, and
-//! never the file: it may lie on a server that does not answer.
+//! Where the file behind a loop device lies: in which file system, and on which disks. It reads the mount table and sysfs,
+//! and never the file, which may lie on a server that does not answer.
 
 use crate::device::display::escape_str;
 use crate::device::Device;
@@ -40,7 +40,7 @@ pub fn look_up(root: &Root, file: &str) -> Backing {
             let names: Vec<String> = disks.into_iter().map(|d| d.name).collect();
             (format!(" on {}", escape_str(&names.join(", "))), Fact::Known(names))
         }
-        Place::NoDevice(..) => (", on no block device of this machine".to_owned(), Fact::Known(Vec::new())),
+        Place::NoDevice(..) => (", which is on no block device of this machine".to_owned(), Fact::Known(Vec::new())),
         Place::Unknown(why) => (format!("; {why}"), Fact::ABSENT),
     };
     Backing { says: format!("{what} in {kind}{on}"), disks }
@@ -100,19 +100,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_loop_stands_on() {
+    fn the_file_system_and_the_disks_of_a_loop_are_found() {
         for (file, says, disks) in [
             ("/var/img\n", "a file in ext4 on sda", Some(vec!["sda"])),
             ("/var/img (deleted)\n", "a deleted file in ext4 on sda", Some(vec!["sda"])),
             ("/b/img\n", "a file in btrfs on sda, sdb", Some(vec!["sda", "sdb"])),
             ("/with space/img\n", "a file in xfs on dm-0", Some(vec!["dm-0"])),
-            ("/dev/shm/img\n", "a file in tmpfs, on no block device of this machine", Some(vec![])),
-            ("/srv/img\n", "a file in nfs4, on no block device of this machine", Some(vec![])),
-            ("/m/img\n", "a file in overlay; which layer of it holds the file is not told", None),
-            ("/gone/img\n", "a file in ext4; sys/dev/block/9:9 leads to no device", None),
+            ("/dev/shm/img\n", "a file in tmpfs, which is on no block device of this machine", Some(vec![])),
+            ("/srv/img\n", "a file in nfs4, which is on no block device of this machine", Some(vec![])),
+            ("/m/img\n", "a file in overlay; it cannot be told which layer holds the file", None),
+            ("/gone/img\n", "a file in ext4; sys/dev/block/9:9 does not lead to a device", None),
             ("/dev/sda1\n", "a block device", Some(vec!["sda"])),
             ("/dev/cciss/c0d0\n", "a block device", Some(vec!["cciss!c0d0"])),
-            ("img\n", "its file system is not known: it is on no mount", None),
+            ("img\n", "its file system is not known: no mount holds it", None),
         ] {
             let disks: Option<Vec<String>> = disks.map(|d| d.into_iter().map(str::to_owned).collect());
             assert_eq!(on(file), (says.to_owned(), disks), "{file}");

@@ -1,4 +1,4 @@
-//! What the bus of a device says: one form for each bus of which more is read than sysfs shows of every disk.
+//! What the bus of a device says. There is one form for each bus that has more to read than sysfs shows for every disk.
 
 use crate::facts::{nvme, scsi};
 

@@ -1,5 +1,5 @@
-//! What device and kernel claim about zeroing, asked over the facts of every bus: each question has its one home here or with
-//! its bus. Judges nothing: a claim never makes a class.
+//! What the device and the kernel claim about zeroing, for every bus. Each question about claims is answered here or in the
+//! code of its bus, and nowhere else. It judges nothing: a claim never makes a class.
 
 use crate::device::Kind;
 use crate::fact::Why;
@@ -22,7 +22,7 @@ impl Facts {
     /// transport that goes to a target which serves many.
     pub fn shared_medium(&self) -> Option<String> {
         if let Some(nmic) = self.nvme().and_then(|n| n.nmic.get()).filter(|nmic| nmic & NMIC_SHARED != 0) {
-            return Some(format!("NMIC {nmic:#04x}: controllers of other machines may use the namespace too"));
+            return Some(format!("NMIC is {nmic:#04x}: controllers of other machines may use the namespace too"));
         }
         let transport = self.names.transport.known().map(String::as_str);
         let words = match (&self.bus, transport?) {
@@ -31,7 +31,7 @@ impl Facts {
             (Bus::Scsi(_), "iscsi") => "iSCSI",
             _ => return None,
         };
-        Some(format!("it is reached by {words}: other machines may use it too"))
+        Some(format!("it is attached by {words}: other machines may use it too"))
     }
 
     /// How much of the device is allocated, in bytes, where it keeps account of that: NUSE of a namespace that is thin, or whose

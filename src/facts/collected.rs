@@ -1,4 +1,4 @@
-//! All that was gathered of one device, and the questions that one reading alone does not answer. Reads nothing itself.
+//! All facts of one device, and the questions that need more than one reading. It reads nothing itself.
 
 use crate::device::{Device, Key};
 use crate::fact::Fact;

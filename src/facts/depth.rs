@@ -1,4 +1,5 @@
-//! How much may be asked while gathering: an event has a budget of system calls and sends hardly a command, `probe` asks all.
+//! How much may be read while facts are gathered: an event has a budget of system calls and sends as few commands as
+//! possible; `probe` reads everything.
 
 use crate::fact::Fact;
 

@@ -1,6 +1,6 @@
-//! Names, sizes and flags of a device, from sysfs alone where sysfs has them (DESIGN 2, fieldguide 3.6). Judges nothing.
+//! Names, sizes and flags of a device, from sysfs only where sysfs has them (DESIGN 2, fieldguide 3.6). It judges nothing.
 //!
-//! All text of a device is escaped and trimmed here, so that nothing raw travels further.
+//! All text of a device is escaped and trimmed here, so no other code gets raw text.
 
 use crate::device::identity::Parts;
 use crate::device::{Device, Identity, Instance, Kind};
@@ -223,9 +223,9 @@ fn transport(root: &Root, device: &Device, vendor: &Fact<String>) -> Fact<String
 fn transport_words(kind: Kind, transport: &Fact<String>) -> Option<String> {
     let word = transport.known().filter(|_| kind == Kind::Nvme)?;
     match word.as_str() {
-        "tcp" | "rdma" | "fc" | "loop" => {
-            Some("over fabrics: claims and limits are the target's; nvmet claims DEAC only since 6.17".to_owned())
-        }
+        "tcp" | "rdma" | "fc" | "loop" => Some(
+            "over fabrics: claims and limits come from the target; nvmet claims DEAC only since Linux 6.17".to_owned(),
+        ),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Files of single drivers that say what their zeroing limit stands on, as readings of `probe`. Judges nothing.
+//! Files of single drivers that explain their zeroing limit, as readings of `probe`. It judges nothing.
 
 use crate::device::{Device, Kind};
 use crate::fact::Why;
@@ -54,10 +54,12 @@ fn words(name: &str, value: &str) -> Option<String> {
             let (discard, zeroes) = (word(VIRTIO_DISCARD, "DISCARD")?, word(VIRTIO_WRITE_ZEROES, "WRITE_ZEROES")?);
             Some(format!("{discard}, {zeroes}"))
         }
-        ("device/type", "SD") => Some("an SD card: an erased block may read FFh".to_owned()),
-        ("device/type", "MMC") => Some("zeroing is TRIM where EXT_CSD says that erased memory reads 00h".to_owned()),
+        ("device/type", "SD") => Some("an SD card: an erased block may read as FFh".to_owned()),
+        ("device/type", "MMC") => {
+            Some("zeroing is sent as TRIM where EXT_CSD says that erased memory reads as 00h".to_owned())
+        }
         ("device/discipline", "FBA") => Some("may discard".to_owned()),
-        ("device/discipline", _) => Some("only FBA may discard".to_owned()),
+        ("device/discipline", _) => Some("only FBA disks may discard".to_owned()),
         _ => None,
     }
 }

@@ -1,7 +1,8 @@
-//! One row a field of a page: its specification name, where it lies, what it says. Reads bytes only; judges nothing.
+//! The fields of a page, one row for each: the name in the specification, the place in the page, and the meaning. It reads
+//! bytes only, and judges nothing.
 //!
-//! `probe`, the claims and JSON walk the rows, and the typed facts are read through the same rows, so an offset stands
-//! in the program once. A bit field has its mask; the mask's lowest bit becomes bit 0 of the value.
+//! `probe`, the claims and JSON use the same rows as the typed facts, so each offset is written once in the program. A bit
+//! field has a mask; the lowest bit of the mask becomes bit 0 of the value.
 
 use crate::device::display;
 use crate::fact::{Fact, Why};
@@ -90,7 +91,9 @@ impl Field {
         let end = self.offset.saturating_add(self.width);
         match page.0.get(self.offset..end) {
             Some(bytes) => Fact::Known(bytes),
-            None => Fact::malformed(format!("{} bytes, byte {} wanted", page.0.len(), end.saturating_sub(1))),
+            None => {
+                Fact::malformed(format!("it has {} bytes, but byte {} is needed", page.0.len(), end.saturating_sub(1)))
+            }
         }
     }
 
@@ -217,7 +220,7 @@ mod tests {
     };
 
     #[test]
-    fn sources_stand_together_and_the_derived_last() {
+    fn readings_are_grouped_by_source_and_derived_ones_come_last() {
         let readings = ["a", DERIVED, "b", "a"].map(|source| Reading::file(source, "x", &Fact::Known(1u8)));
         let sources: Vec<String> = grouped(readings.to_vec()).into_iter().map(|r| r.source).collect();
         assert_eq!(sources, ["a", "a", "b", DERIVED]);

@@ -1,4 +1,4 @@
-//! Gathers all facts of one device, each from its own file, in the order in which they rest on one another.
+//! Gathers all facts of one device, in the order in which they depend on each other; each kind has a file of its own.
 
 use crate::device::{Device, Kind};
 use crate::facts::{device, driver_files, field, initial, nvme, offload, queue, scsi, stack, Bus, Depth, Facts};

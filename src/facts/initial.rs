@@ -1,7 +1,7 @@
-//! What a device holds, as far as that is known without reading it: zero, data, or not known. Kept apart from speed: that
-//! a device is zero already says nothing of how fast it zeroes.
+//! What a device holds, as far as that is known without reading it: zero, data, or not known. This is separate from speed: a
+//! device that is zero need not zero fast.
 //!
-//! What still stands in the page cache is not seen. Only `zerocap is-zero` reads.
+//! It does not see what is still in the page cache. Only `zerocap is-zero` reads the device.
 
 use crate::device::{Device, Kind};
 use crate::facts::scsi::lba_status::{self, Status};
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn only_extents_that_reach_the_end_prove_zero() {
+    fn a_device_is_zero_only_if_the_extents_reach_its_end() {
         let read = |descriptors: &[(u64, u32, u8)]| extents(&reply(descriptors), 0, 99);
         assert_eq!(read(&[(0, 100, 1)]), Some(Extents::AllDeallocated));
         assert_eq!(read(&[(0, 50, 1), (50, 50, 1)]), Some(Extents::AllDeallocated));

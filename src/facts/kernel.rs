@@ -1,4 +1,4 @@
-//! The release of the kernel: where it stands, and which major and minor number it is.
+//! The release of the kernel: where it is read, and its major and minor number.
 
 use crate::fact::Fact;
 pub use crate::machine::environment::kernel_version as version;

@@ -1,5 +1,6 @@
-//! The kernel's gate of FALLOC_FL_WRITE_ZEROES on one device (`queue/write_zeroes_unmap_max_bytes`): whether it lets the call
-//! through, and in words why not. The file is asked, never the kernel's release: a distribution's kernel may have it earlier.
+//! The kernel's gate for FALLOC_FL_WRITE_ZEROES on one device (`queue/write_zeroes_unmap_max_bytes`): whether it allows the
+//! call, and a text that says why not. It reads the file and never the kernel's release, because a distribution's kernel may
+//! have the file earlier.
 
 use crate::device::display::escape_str;
 use crate::device::Device;
@@ -45,10 +46,13 @@ impl Knob {
         let name = escape_str(device);
         Some(match self {
             Knob::On => return None,
-            Knob::Off(hw) => format!("the kernel's knob is off: {name}/{FILE} is 0; writing {hw} there allows it"),
+            Knob::Off(hw) => format!(
+                "the kernel's tunable forbids it: {name}/{FILE} is 0; write {hw} there to allow \
+                                      it"
+            ),
             Knob::NeverOn => format!("{name} does not zero by unmapping: write_zeroes_unmap_max_hw_bytes is 0"),
             Knob::NotThere => {
-                format!("this kernel has no {name}/{FILE}, which came with Linux 6.17, and not the call either")
+                format!("this kernel has neither {name}/{FILE} nor the call; both came with Linux 6.17")
             }
             Knob::Unknown(why) => format!("{name}/{FILE} is {why}"),
         })

@@ -1,8 +1,8 @@
-//! Readings -> typed facts of one device. Gathers; judges nothing, writes nothing.
+//! Turns readings into typed facts of one device. It judges nothing and writes nothing.
 //!
-//! One file a bus. `gather` asks the port only where sysfs has not the answer, and never fails: what could not be read is
-//! a [`Fact`](crate::fact::Fact) that says why. `readings` holds every field by its specification name, for `probe`, claims
-//! and JSON.
+//! There is one file for each bus. `gather` asks the port only if sysfs does not have the answer, and it never fails: what
+//! could not be read is a [`Fact`](crate::fact::Fact) that says why. `readings` has every field under its specification name,
+//! for `probe`, the claims and JSON.
 
 pub mod ata;
 pub mod backend;

@@ -1,5 +1,5 @@
-//! What a driver's zeroing limit means, and why there is none, in words (fieldguide 1.5, 3.4, 4.5, 4.6, 5). Explains; no
-//! class, expectation or finding rests on these words.
+//! Explains in words what a driver's zeroing limit means, and why there is no limit (fieldguide 1.5, 3.4, 4.5, 4.6, 5). No
+//! class, expectation or finding depends on these words.
 
 use crate::device::Kind;
 use crate::fact::Fact;
@@ -46,13 +46,13 @@ pub fn why_none(f: &Facts) -> Option<String> {
             Some("the kernel's quirk disable_write_zeroes".to_owned())
         }
         Bus::Nvme(n) => n.write_zeroes().get().map(|has| match has {
-            true => "the controller has Write Zeroes, a quirk of the kernel turns it off".to_owned(),
-            false => "ONCS has no Write Zeroes".to_owned(),
+            true => "the controller has Write Zeroes, but a quirk of the kernel turns it off".to_owned(),
+            false => "ONCS does not list Write Zeroes".to_owned(),
         }),
         Bus::Scsi(s) => {
             let usb = f.names.transport.known().is_some_and(|t| t == "usb");
             let why = scsi(s.host_driver.known().map(String::as_str), usb, f.is_libata())?;
-            let bridge = if usb && s.lbpme.is(false) { "; LBPME=0: the bridge unmaps nothing" } else { "" };
+            let bridge = if usb && s.lbpme.is(false) { "; LBPME=0: the bridge does not unmap" } else { "" };
             Some(format!("{why}{bridge}"))
         }
         Bus::Other => match f.device.kind {
@@ -61,7 +61,7 @@ pub fn why_none(f: &Facts) -> Option<String> {
             Kind::Md => {
                 let level = f.stack.target.known()?;
                 let passes = matches!(level.as_str(), "raid0" | "linear");
-                (!passes).then(|| format!("md {level} sets it to 0 whatever its members have"))
+                (!passes).then(|| format!("md {level} sets write_zeroes_max_bytes to 0, whatever its members have"))
             }
             kind => never(kind).map(str::to_owned),
         },
@@ -72,12 +72,14 @@ fn scsi(host: Option<&str>, usb: bool, libata: bool) -> Option<String> {
     match host {
         Some("ufshcd") => Some("the ufs driver sets no_write_same".to_owned()),
         Some("usb-storage") => Some("usb-storage sets no_write_same for every disk".to_owned()),
-        Some("uas") => Some("uas sets no_write_same where the bridge is known not to take WRITE SAME".to_owned()),
+        Some("uas") => Some("uas sets no_write_same for bridges that are known to reject WRITE SAME".to_owned()),
         Some(name) if NEVER_ZEROING_HOSTS.contains(&name) => {
             Some(format!("the host driver {} sets no_write_same", crate::device::display::escape_str(name)))
         }
         Some(name) if is_libata_host(name) => Some("libata sets no_write_same for every disk".to_owned()),
-        _ if usb => Some("a USB bridge: usb-storage sets no_write_same always, uas for some".to_owned()),
+        _ if usb => {
+            Some("a USB bridge: usb-storage always sets no_write_same, uas sets it for some bridges".to_owned())
+        }
         None if libata => Some("an ATA disk: libata sets no_write_same".to_owned()),
         _ => None,
     }
@@ -86,31 +88,37 @@ fn scsi(host: Option<&str>, usb: bool, libata: bool) -> Option<String> {
 /// Drivers that never have the request.
 fn never(kind: Kind) -> Option<&'static str> {
     Some(match kind {
-        Kind::Xen => "xen-blkfront has no such request",
-        Kind::Ram => "brd has no such request; its discard frees pages",
-        Kind::NullBlk => "null_blk has no such request",
-        Kind::Pmem => "the pmem driver has no such request",
-        Kind::Bcache => "bcache passes none on",
-        Kind::Mmc => "the card cannot TRIM, or erases to something else than 00h",
-        Kind::Zram => "zram has it only where its block is a whole page",
-        Kind::Loop => "the backing file has no fallocate, refused it once, or the backing device has none",
+        Kind::Xen => "xen-blkfront has no request for zeroing",
+        Kind::Ram => "brd has no request for zeroing; its discard frees pages",
+        Kind::NullBlk => "null_blk has no request for zeroing",
+        Kind::Pmem => "the pmem driver has no request for zeroing",
+        Kind::Bcache => "bcache does not pass zeroing on",
+        Kind::Mmc => "the card has no TRIM, or erased memory does not read as 00h",
+        Kind::Zram => "zram has an offload only where its block is a whole page",
+        Kind::Loop => {
+            "the file system of the backing file has no such fallocate or refused it once, or the backing \
+                       device has no offload"
+        }
         Kind::Nbd => "the server does not offer NBD_FLAG_SEND_WRITE_ZEROES",
         Kind::Rbd => "rbd was mapped without trim",
         Kind::Ublk => "the server gives no max_write_zeroes_sectors",
-        Kind::Drbd => "the peer does not agree to it",
-        Kind::Zvol => "the zvol driver of this ZFS has no such request",
-        Kind::Dasd => "only FBA disks with the discard feature have it",
+        Kind::Drbd => "the peer did not agree to zeroing",
+        Kind::Zvol => "the zvol driver of this ZFS has no request for zeroing",
+        Kind::Dasd => "only FBA disks with the discard feature have an offload",
         _ => return None,
     })
 }
 
 fn dm_without(target: &str) -> Option<String> {
     let says = match target {
-        "CRYPT" => "neither dm-crypt nor dm-integrity passes zeroing on",
-        "VDO" => "dm-vdo passes no zeroing on",
-        stack::THIN => "dm-thin passes no zeroing on",
-        "LVM" => "a target that passes no zeroing on, as thin, snapshot or cache, or a member without it",
-        "mpath" => "a path without it",
+        "CRYPT" => "dm-crypt and dm-integrity do not pass zeroing on",
+        "VDO" => "dm-vdo does not pass zeroing on",
+        stack::THIN => "dm-thin does not pass zeroing on",
+        "LVM" => {
+            "one of its targets does not pass zeroing on (thin, snapshot or cache, for example), or a member \
+                  has no offload"
+        }
+        "mpath" => "one of its paths has no offload",
         _ => return None,
     };
     Some(says.to_owned())
@@ -119,24 +127,37 @@ fn dm_without(target: &str) -> Option<String> {
 /// What a limit above 0 means for this driver.
 fn meaning(kind: Kind, limit: u64) -> Option<&'static str> {
     Some(match kind {
-        Kind::Virtio => "the host's own figure (2199023255040 where it gives none); unmaps unless asked not to, the kernel reads no promise of it",
-        Kind::Mmc => "sent as TRIM always, also where no unmap is asked for; the card erases to 00h",
-        Kind::Nbd => "NBD_CMD_WRITE_ZEROES; what the server does with it is not told",
-        Kind::Rbd => "the size of an object set, zeroed by the cluster",
-        Kind::Loop if limit == UINT_MAX_BYTES => {
-            "as a loop on a file shows it: PUNCH_HOLE or ZERO_RANGE of its filesystem, and 0 once that refused"
+        Kind::Virtio => {
+            "the host's figure (2199023255040 where it gives none); the host unmaps unless it is told \
+                         not to, but the kernel does not take this as a promise"
         }
-        Kind::Loop => "as a loop on a device shows it: the limit of that device; its unmap limit is not passed on",
-        Kind::Zram => "frees memory, without any command",
-        Kind::Ublk => "the server's own figure",
-        Kind::Drbd => "the peer agreed to it, whatever the backing disk has",
-        Kind::Zvol => "the pool frees the blocks, and keeps them where a snapshot has them",
+        Kind::Mmc => {
+            "always sent as TRIM, even where the caller asks not to unmap; erased memory of the card reads \
+                      as 00h"
+        }
+        Kind::Nbd => "sent as NBD_CMD_WRITE_ZEROES; the protocol does not say what the server does with it",
+        Kind::Rbd => "the size of an object set; the cluster zeroes it",
+        Kind::Loop if limit == UINT_MAX_BYTES => {
+            "the limit of a loop device on a file: the file system zeroes by PUNCH_HOLE or ZERO_RANGE, and the limit \
+             becomes 0 once it refuses"
+        }
+        Kind::Loop => {
+            "the limit of a loop device on a block device: that device's limit; its unmap limit is not \
+                       passed on"
+        }
+        Kind::Zram => "zeroing frees memory; no command is sent",
+        Kind::Ublk => "the server's figure",
+        Kind::Drbd => "the peer agreed to zeroing, whatever its backing disk has",
+        Kind::Zvol => "the pool frees the blocks, unless a snapshot still has them",
         Kind::Dasd => "an FBA disk with the discard feature: the same limit as for discard",
-        Kind::Nvme if limit == UINT_MAX_SECTORS => "no limit: sent as Dataset Management (the quirk deallocate_zeroes)",
-        Kind::Nvme => "WZSL where it is given, else the transfer limit of the controller",
-        Kind::Scsi => "WRITE SAME: MAXIMUM WRITE SAME LENGTH, else 65535 blocks",
-        Kind::Dm => "the least of its members; every target passes zeroing on",
-        Kind::Md => "the least of its members and the chunk",
+        Kind::Nvme if limit == UINT_MAX_SECTORS => {
+            "no limit: zeroing is sent as Dataset Management (the kernel's \
+                                                    quirk deallocate_zeroes)"
+        }
+        Kind::Nvme => "WZSL if the controller gives it, else the transfer limit of the controller",
+        Kind::Scsi => "for WRITE SAME: MAXIMUM WRITE SAME LENGTH if the device gives it, else 65535 blocks",
+        Kind::Dm => "the least limit of its members; every target passes zeroing on",
+        Kind::Md => "the least of its members' limits and the chunk size",
         _ => return None,
     })
 }
@@ -148,7 +169,7 @@ pub fn notes(f: &Facts, readings: &mut Vec<Reading>) {
         0 => {
             let table = || f.nvme().and_then(|n| n.known_quirk());
             let of_table = || table().map(|q| format!("the kernel's table of quirks has {}: {}", q.name, q.product));
-            why_none(f).or_else(of_table).unwrap_or_else(|| "nothing that is known says why".to_owned())
+            why_none(f).or_else(of_table).unwrap_or_else(|| "the reason is not known".to_owned())
         }
         _ => match meaning(f.device.kind, limit) {
             Some(says) => says.to_owned(),
@@ -176,7 +197,7 @@ mod tests {
             "drbd0", "dasda", "zd0",
         ] {
             let said = note(&with(name, &[("queue/write_zeroes_max_bytes", "0")]));
-            assert!(!said.is_empty() && !said.starts_with("nothing"), "{name}: {said}");
+            assert!(!said.is_empty() && !said.contains("is not known"), "{name}: {said}");
         }
         for name in [
             "vda", "mmcblk0", "zram0", "loop0", "nbd0", "rbd0", "ublkb0", "drbd0", "dasda", "nvme0n1", "sda", "dm-0",
@@ -208,15 +229,15 @@ mod tests {
         assert!(behind("usb-storage\n").contains("usb-storage"));
         assert!(behind("ufshcd\n").contains("ufs"));
         assert!(behind("ahci\n").contains("libata"));
-        assert!(behind("mpt3sas\n").starts_with("nothing"));
+        assert!(behind("mpt3sas\n").contains("is not known"));
         let sata = with("sda", &[("queue/write_zeroes_max_bytes", "0"), ("device/vendor", "ATA     \n")]);
         assert!(note(&sata).contains("libata"));
     }
 
     #[test]
-    fn stacks() {
+    fn stacks_without_an_offload_say_why() {
         let md = |level: &str| note(&with("md0", &[("queue/write_zeroes_max_bytes", "0"), ("md/level", level)]));
-        assert!(md("raid5").contains("raid5") && md("raid0").starts_with("nothing"));
+        assert!(md("raid5").contains("raid5") && md("raid0").contains("is not known"));
         let dm = |uuid: &str| note(&with("dm-0", &[("queue/write_zeroes_max_bytes", "0"), ("dm/uuid", uuid)]));
         assert!(dm("CRYPT-LUKS2-0-x").contains("dm-crypt"));
     }

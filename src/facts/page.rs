@@ -1,4 +1,5 @@
-//! Reads fields of a page at a specification's offsets. Bounded: a short page is malformed, never a panic.
+//! Reads fields of a page at the offsets of a specification. It checks the bounds: a short page is malformed, and never
+//! causes a panic.
 
 use crate::fact::Fact;
 use crate::fact::Why;
@@ -15,7 +16,7 @@ impl<'a> Page<'a> {
         match end.and_then(|end| self.0.get(offset..end)).and_then(|s| <[u8; N]>::try_from(s).ok()) {
             Some(b) => Fact::Known(b),
             None => Fact::malformed(format!(
-                "{} bytes, byte {} wanted",
+                "it has {} bytes, but byte {} is needed",
                 self.0.len(),
                 offset.saturating_add(N).saturating_sub(1)
             )),

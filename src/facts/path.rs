@@ -1,5 +1,5 @@
-//! From a path to the file system it lies on and the devices below, and whether fallocate(FALLOC_FL_WRITE_ZEROES) can work
-//! there (fieldguide 2). Reads mountinfo and sysfs below the root; asks no device and judges no speed.
+//! Resolves a path to its file system and the devices below it, and decides whether fallocate(FALLOC_FL_WRITE_ZEROES) can
+//! work there (fieldguide 2). It reads mountinfo and sysfs below the root, sends no command to a device, and judges no speed.
 
 use crate::device::display::escape_str;
 use crate::device::Devnum;
@@ -93,7 +93,8 @@ fn at_level(root: &Root, located: &Located, level: usize) -> OnPath {
 fn below_overlay(root: &Root, located: &Located, mount: &Mount, mut on: OnPath, level: usize) -> OnPath {
     let Some(upper) = mount.upper_directory() else {
         on.read_only = true;
-        on.place = Place::Unknown("an overlay without an upper layer: nothing can be written there".to_owned());
+        on.place =
+            Place::Unknown("it is an overlay without an upper layer, so nothing can be written there".to_owned());
         return on;
     };
     let shown = escape_str(&upper);
@@ -137,14 +138,14 @@ pub fn can_write_zeroes(root: &Root, on: &OnPath) -> Can {
         _ if on.marks.append_only => return no("the file is append-only (chattr -a would allow it)".to_owned()),
         "ext4" => SINCE_EXT4,
         "xfs" => SINCE_XFS,
-        "ext2" | "ext3" => return no(format!("files of {kind} are not mapped by extents, which the call needs")),
+        "ext2" | "ext3" => return no(format!("files of {kind} are not mapped by extents, and the call needs extents")),
         _ => return no(format!("{kind} has no FALLOC_FL_WRITE_ZEROES")),
     };
     if kind == "ext4" && on.marks.extents == Some(false) {
         // A directory may be older than the feature.
         return match on.is_file {
             true => no("the file is not mapped by extents (chattr +e would change that)".to_owned()),
-            false => Can::Unknown("the directory is not mapped by extents; name a file of it".to_owned()),
+            false => Can::Unknown("the directory is not mapped by extents; name a file in it".to_owned()),
         };
     }
     // What can be asked is asked first: a distribution's kernel may be ahead of its number.
@@ -198,11 +199,11 @@ fn by_release(release: Fact<String>, kind: &str, since: (u32, u32)) -> Option<Ca
     }
     Some(match version < SINCE_EXT4 {
         true => Can::Unknown(format!(
-            "the knob of Linux 6.17 is there, but by its release the kernel is {major}.{minor}: whether its {kind} has \
-             FALLOC_FL_WRITE_ZEROES too is not known; a call on a file of your own tells"
+            "the kernel has the tunable of Linux 6.17, but calls itself {major}.{minor}: it is not known whether its \
+             {kind} has FALLOC_FL_WRITE_ZEROES; try the call on a file of your own"
         )),
         false => Can::No(format!(
-            "{kind} has FALLOC_FL_WRITE_ZEROES since Linux {from}.{of}; this kernel is {major}.{minor} by its release"
+            "{kind} has FALLOC_FL_WRITE_ZEROES since Linux {from}.{of}, but this kernel calls itself {major}.{minor}"
         )),
     })
 }

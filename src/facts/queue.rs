@@ -1,4 +1,4 @@
-//! The queue limits (`queue/*`), fieldguide 1.2. Reads files only; a limit that is not there is not 0.
+//! The queue limits (`queue/*`), fieldguide 1.2. It reads files only; a limit that is absent is not 0.
 
 use crate::device::Device;
 use crate::fact::{Fact, Why};
@@ -87,7 +87,7 @@ pub fn gather(root: &Root, device: &Device, depth: Depth, readings: &mut Vec<Rea
                 if n == 0 {
                     "no zeroing offload".to_owned()
                 } else {
-                    format!("zeroing offload, {} a command", human_bytes(n))
+                    format!("zeroing offload, {} per command", human_bytes(n))
                 }
             }),
         ),
@@ -97,7 +97,7 @@ pub fn gather(root: &Root, device: &Device, depth: Depth, readings: &mut Vec<Rea
                 if n == 0 {
                     "zeroing does not unmap".to_owned()
                 } else {
-                    format!("zeroing by unmap, {} a command", human_bytes(n))
+                    format!("zeroing by unmap, {} per command", human_bytes(n))
                 }
             }),
         ),
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absent_is_not_zero() {
+    fn an_absent_limit_is_not_zero() {
         let dir = tempfile::tempdir().unwrap();
         let queue = dir.path().join("sys/block/sda/queue");
         std::fs::create_dir_all(&queue).unwrap();

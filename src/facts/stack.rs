@@ -1,5 +1,5 @@
-//! What a device is made of: members, the kind of target, whether it passes zeroing through (fieldguide 1.5). Judges
-//! nothing, and follows no member: the caller hands the members' facts to the verdict.
+//! What a device is made of: its members, the kind of target, and whether the target passes zeroing on (fieldguide 1.5). It
+//! judges nothing and does not look at members; the caller gives the facts of the members to the verdict.
 
 use crate::device::{Device, Kind};
 use crate::fact::Fact;
@@ -138,7 +138,7 @@ fn dm_words(uuid: &str, thin: bool) -> Option<String> {
         ("mpath", _) => "multipath: passes zeroing on, with the least limit of its paths",
         ("CRYPT", r) if r.starts_with("VERITY") => "dm-verity: read-only",
         ("CRYPT", r) if r.starts_with("INTEGRITY") => "dm-integrity: zeroing is not passed on",
-        ("CRYPT", _) => "dm-crypt: zeroing is not passed on, since a zero has to be encrypted",
+        ("CRYPT", _) => "dm-crypt: zeroing is not passed on, because zeroes have to be encrypted",
         ("VDO", _) => "dm-vdo: zeroing is not passed on",
         ("DMRAID", _) => "a RAID of the firmware",
         (t, r) if t.starts_with("part") && r.starts_with("mpath-") => {
@@ -152,11 +152,11 @@ fn dm_words(uuid: &str, thin: bool) -> Option<String> {
 /// What an md level does with zeroing.
 fn md_words(level: &str) -> String {
     match level {
-        "raid0" | "linear" => "passes zeroing on to its members, at most a chunk a command".to_owned(),
+        "raid0" | "linear" => "passes zeroing on to its members, at most one chunk per command".to_owned(),
         "raid1" | "raid10" | "raid4" | "raid5" | "raid6" => {
-            "passes no zeroing on: zeroes are written to every member".to_owned()
+            "does not pass zeroing on: zeroes are written to every member".to_owned()
         }
-        _ => "no array of data".to_owned(),
+        _ => "not an array that holds data".to_owned(),
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
         assert!(uuid("CRYPT-LUKS2-x-y").contains("encrypted") && uuid("CRYPT-INTEGRITY-x").contains("integrity"));
         assert!(uuid("mpath-3600").contains("paths") && uuid("part1-mpath-3600").contains("partition"));
         assert_eq!(dm_words("something", false), None);
-        assert!(md_words("raid10").contains("every member") && md_words("container").contains("no array"));
+        assert!(md_words("raid10").contains("every member") && md_words("container").contains("not an array"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Small trees of files as devices, for the tests of this layer and of the verdict.
+//! Small trees of files that stand for devices, for the tests of this room and of the verdict.
 
 use crate::device::Device;
 use crate::facts::{gather, Depth, Facts};

@@ -1,5 +1,5 @@
-//! One line of a fleet, as far as a summary needs it, read without a copy of what it does not need; or why it is none.
-//! Decides what a damaged line is; keeps nothing.
+//! Parses one line of a fleet, without copying what a summary does not need, or says why the line is not valid. It decides
+//! what a damaged line is, and keeps nothing.
 
 use crate::device::display::escape_str;
 use crate::terms::FindingCode;
@@ -131,15 +131,19 @@ impl<'a> Answer<'a> {
             return Err(other_format(line.format));
         }
         if &*line.kind.0 != Kind::Verdict.as_str() {
-            return Err(format!("it is of the type {}, not a document", escape_str(&line.kind.0)));
+            return Err(format!("its type is {}, so it is not a document", escape_str(&line.kind.0)));
         }
         let Some(collected) = &line.collected else {
             return Err(
-                "it has no time of collection: lines for a fleet are made by zerocap show --jsonl --fleet".to_owned()
+                "it has no time of collection (collected); `zerocap show --jsonl --fleet` makes lines for a fleet"
+                    .to_owned(),
             );
         };
         let Some(collected) = time(&collected.0) else {
-            return Err(format!("collected: {} is no time as 2026-11-30T08:00:00Z", escape_str(&collected.0)));
+            return Err(format!(
+                "collected is {}, which is not a time like 2026-11-30T08:00:00Z",
+                escape_str(&collected.0)
+            ));
         };
         let has = |codes: &[FindingCode]| {
             line.findings.iter().any(|f| f.code.0.parse::<FindingCode>().is_ok_and(|code| codes.contains(&code)))
@@ -221,7 +225,7 @@ impl<'a> Answer<'a> {
 }
 
 fn other_format(format: u64) -> String {
-    format!("format {format}; this program reads format {FORMAT}")
+    format!("it has format {format}, but this program reads format {FORMAT}")
 }
 
 /// A document of another format need not have the fields of this one: then the format is what is wrong with it.
@@ -262,19 +266,22 @@ mod tests {
     #[test]
     fn what_is_wrong_with_a_line_is_said() {
         let wrong = |from: &str, to: &str| Answer::read(GOOD.replace(from, to).as_bytes()).err();
-        assert_eq!(wrong("\"format\":1", "\"format\":2").unwrap(), "format 2; this program reads format 1");
-        assert_eq!(wrong("verdict", "path").unwrap(), "it is of the type path, not a document");
+        assert_eq!(wrong("\"format\":1", "\"format\":2").unwrap(), "it has format 2, but this program reads format 1");
+        assert_eq!(wrong("verdict", "path").unwrap(), "its type is path, so it is not a document");
         assert!(wrong("\"collected\"", "\"made\"").unwrap().contains("zerocap show --jsonl --fleet"));
         for time in ["2026-11-30", "2026-13-30T08:00:00Z", "2026-11-30T08:00:00+00:00", "now\\u001b[2J"] {
             let said = wrong("2026-11-30T08:00:00Z", time).unwrap();
-            assert!(said.contains("is no time") && !said.contains('\u{1b}'), "{said}");
+            assert!(said.contains("is not a time") && !said.contains('\u{1b}'), "{said}");
         }
         assert!(wrong("\"fast\"", "7").unwrap().contains("invalid type"));
         assert!(wrong("\"name\":\"sda\"", "\"nom\":\"sda\"").unwrap().contains("missing field `name`"));
         for bytes in [&b""[..], b"{", b"null", b"[]", b"\xff\xfe", b"{\"format\":1}", b"zerocap: no such device"] {
             assert!(Answer::read(bytes).is_err());
         }
-        assert_eq!(Answer::read(b"{\"format\":9,\"news\":1}").err().unwrap(), "format 9; this program reads format 1");
+        assert_eq!(
+            Answer::read(b"{\"format\":9,\"news\":1}").err().unwrap(),
+            "it has format 9, but this program reads format 1"
+        );
         assert!(
             wrong("2.9412", "-1").is_none() && wrong("2.9412", "1e300").is_none(),
             "a ratio that is none counts for none"

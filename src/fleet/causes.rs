@@ -1,5 +1,5 @@
-//! Why devices of one model were measured to be of different classes: which of the things that differ between them tells the
-//! classes apart. Decides by counts alone, so that SQL can do the same; pure.
+//! Explains why devices of one model have different classes: it finds the property that separates the classes. It decides by
+//! counts only, so SQL can do the same. It is pure.
 
 use crate::terms::Class;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! Takes the lines of a fleet one by one and gives the rows. Decides what counts: of each device on each machine the newest
-//! document, whatever the order of the lines.
+//! Takes the lines of a fleet one by one and gives the rows. For each device on each machine the newest document counts,
+//! whatever the order of the lines.
 
 use crate::error::Result;
 use crate::fleet::answer::Answer;

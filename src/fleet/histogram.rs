@@ -1,8 +1,9 @@
-//! Quantiles of many numbers in little memory: each is cut down to its first three decimal digits, and these are counted.
+//! Quantiles of many numbers in little memory: each number is cut to its first three decimal digits, and the cut numbers are
+//! counted.
 //!
-//! So a quantile is the exact one of the numbers that were cut: at most [`ERROR`] below the true one, never above, whatever the
-//! distribution. Cutting is integer arithmetic and keeps the order, so that any engine which cuts the exact quantile has the very
-//! same number; a sketch by logarithms would put numbers at the edges of its classes into others in each.
+//! So a quantile is the exact quantile of the cut numbers: at most [`ERROR`] below the true one and never above it, for any
+//! distribution. Cutting uses integer arithmetic and keeps the order, so any engine that cuts the exact quantile gets the
+//! same number. A sketch that uses logarithms would sort numbers at the edges of its classes differently in each engine.
 
 use std::collections::BTreeMap;
 

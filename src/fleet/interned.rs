@@ -1,8 +1,8 @@
-//! The texts of the answers, each combination held once: what of a fleet's input stays in memory. Decides what a group, a model
-//! and a unit are.
+//! The texts of the answers; each combination is held only once. This is what stays in memory of a fleet's input. It decides
+//! what a group, a model and a unit are.
 //!
-//! A *cell* is everything that may explain a class; a *group* is a row of the summary: one model, firmware and command path; a
-//! *unit* is what one entry of hwdb would be about; a *model* is what is looked at for disagreement.
+//! A *cell* is everything that may explain a class. A *group* is a row of the summary: one model, firmware and command path.
+//! A *unit* is what one hwdb entry would be about. A *model* is what is examined for disagreement.
 
 use crate::fleet::answer::Answer;
 use std::collections::HashMap;

@@ -1,8 +1,9 @@
-//! What the documents of many machines say together: for each model the classes, the rates, where its devices disagree and
-//! why that may be. Opens no file of others and prints nothing; a long input needs room on disk, which `machine` gives.
+//! Summarizes the documents of many machines: for each model the classes, the rates, where its devices disagree, and the
+//! likely cause. It opens no file and prints nothing; for a long input `machine` gives it room on disk.
 //!
-//! One answer a device and machine counts, the newest. To know the newest without holding every device in memory the answers
-//! are sorted (`sort`), in runs that go to disk where there are many: memory grows with the number of models, not of documents.
+//! For each device and machine the newest answer counts. To find it without holding every device in memory, the answers are
+//! sorted (`sort`); if there are many, sorted runs go to disk. So memory grows with the number of models and not with the
+//! number of documents.
 
 mod answer;
 mod causes;

@@ -1,5 +1,5 @@
-//! What is kept of an answer while all are sorted: numbers in place of texts, 64 bytes each. Decides which of two answers of one
-//! device and machine is the newer; names nothing.
+//! What is kept of an answer during the sort: numbers instead of texts, 64 bytes for each answer. It decides which of two
+//! answers of one device and machine is newer.
 
 use crate::fleet::causes::place;
 use crate::fleet::sort::Record;
@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_written_is_read(numbers: [u64; 3], some: [Option<u32>; 4], class in 0usize..5, cell: u32, flags: [bool; 3]) {
+        fn what_was_written_is_read_back(numbers: [u64; 3], some: [Option<u32>; 4], class in 0usize..5, cell: u32, flags: [bool; 3]) {
             let [machine, device, collected] = numbers;
             let [measured_at, zero, write, ratio] = some.map(|n| n.map(u64::from));
             let [identified, measured, stale] = flags;

@@ -1,5 +1,5 @@
-//! The rows of a summary from what was collected, in a fixed order; and what each model may have as an entry of hwdb. Decides
-//! no figure: they are counted in `collect`.
+//! Makes the rows of a summary in a fixed order, and what each model may have as a hwdb entry. It decides no figure:
+//! `collect` counts them.
 
 use crate::fleet::causes;
 use crate::fleet::collect::{Collected, Totals};

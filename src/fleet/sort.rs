@@ -1,5 +1,5 @@
-//! Sorts more records than memory holds: sorted runs go to disk and are merged. Decides how much memory that takes; knows
-//! nothing of what the records mean.
+//! Sorts more records than memory holds: sorted runs go to disk and are merged. It decides how much memory that takes, and
+//! does not know what the records mean.
 
 use crate::error::Result;
 use crate::machine::fs::spill::Spill;

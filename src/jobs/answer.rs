@@ -1,8 +1,8 @@
-//! The answer for one who may not ask the device: what is published, and never better than what is published of the
-//! devices that it rests on.
+//! The answer for a caller that may not ask the device: the published answer, but never a better one than is published for
+//! the devices that it depends on.
 //!
-//! Without root the claims cannot be asked for, and kept files of old versions may be closed: what udev published is the
-//! better answer. It can be older than that of a member, if udev has not come to it yet.
+//! Without root the claims cannot be read, and kept files of old versions may be unreadable, so the answer that udev
+//! published is better. It can be older than that of a member, if udev has not yet processed the device.
 
 use crate::device::display::escape_str;
 use crate::device::Device;
@@ -44,7 +44,7 @@ fn doubt(roots: &Roots, device: &Device, members: &[Member], level: usize) -> Op
     if let Some(now) = root.list(&device.attr("slaves")).known() {
         let now: BTreeSet<String> = now.iter().map(|name| escape_str(name)).collect();
         if now != members.iter().map(|m| m.name.clone()).collect() {
-            return unknown("it is made of other devices than when it was published".to_owned());
+            return unknown("its members are not those that it had when its answer was published".to_owned());
         }
     }
     let mut classes = Vec::new();
@@ -53,10 +53,13 @@ fn doubt(roots: &Roots, device: &Device, members: &[Member], level: usize) -> Op
             return unknown(format!("its member {} cannot be looked at", member.name));
         };
         if root.number(&disk.attr("diskseq")).get() != member.diskseq {
-            return unknown(format!("its member {} is another disk than when it was published", member.name));
+            return unknown(format!(
+                "its member {} is not the disk that it was when its answer was published",
+                member.name
+            ));
         }
         let Some(below) = vouched_for(roots, &disk, level + 1) else {
-            return unknown(format!("nothing is published of its member {}", member.name));
+            return unknown(format!("no answer is published for its member {}", member.name));
         };
         classes.push((below.class, format!("its member {} is {}", member.name, below.class)));
     }

@@ -25,13 +25,13 @@ use verdict_format::{Document, Kind, FORMAT};
 /// What a caller can require besides the class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Requirement {
-    /// The class rests on a test of this very device.
+    /// The class rests on a test of this device.
     Measured,
     /// Every zeroed byte was read back as zero.
     Verified,
     /// The class is fast.
     Fast,
-    /// The kernel's knob lets FALLOC_FL_WRITE_ZEROES through.
+    /// write_zeroes_unmap_max_bytes is not 0, so that the kernel allows FALLOC_FL_WRITE_ZEROES.
     KnobOn,
     /// FALLOC_FL_WRITE_ZEROES was tried on this device and worked.
     WriteZeroes,
@@ -278,9 +278,9 @@ fn age(roots: &Roots, top: &Document, now: &str, remark: &mut dyn FnMut(&str)) -
                 oldest = Age::Seconds(before.max(now - at));
             }
             (Some(_), Some(_)) => {
-                return Age::Unknown(format!("{name} was measured at {}, which is to come", measured.at));
+                return Age::Unknown(format!("{name} was measured at {}, which is in the future", measured.at));
             }
-            _ => return Age::Unknown(format!("{name} was measured at {}, which is no time", measured.at)),
+            _ => return Age::Unknown(format!("{name} was measured at {}, which is not a time", measured.at)),
         }
     }
     oldest

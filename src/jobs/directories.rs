@@ -1,5 +1,5 @@
-//! The directories of a disk as places of a test: where its file systems are mounted, what a test there would be, and which of
-//! them `auto` takes. Reads only; the test itself is `measure_directory`'s.
+//! Directories on a disk as places of a test: where its file systems are mounted, what a test there would do, and which of
+//! them `auto` takes. It only reads; `measure_directory` runs the test.
 
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ pub(super) fn auto(on: &On<'_>, mut why: String, intents: &mut Intents, listener
     }
     let Some((_, located)) = best else { return Err(Error::NoPlace { device: on.facts.device.node(), why }) };
     listener.remark(&format!(
-        "{}: {why}; the test is made in files of {}",
+        "{}: {why}; the test uses a file in {}",
         on.facts.device.node(),
         escape_str(&located.path)
     ));
@@ -51,12 +51,12 @@ fn fit(on: &On<'_>, point: &str) -> Result<(u64, Located)> {
 /// What a test in a directory would be, and whether the disk's class can come of it; the error says why there can be none.
 pub(super) fn planned(on: &On<'_>, asked: &mut Asked<'_>, directory: &str) -> Result<(bool, String)> {
     let place = ScratchSpec::Node(directory.to_owned());
-    let located = directory::named(&place)?.ok_or_else(|| Error::Usage(format!("{directory} is no directory")))?;
+    let located = directory::named(&place)?.ok_or_else(|| Error::Usage(format!("{directory} is not a directory")))?;
     let checked = directory::check(on.roots, on.facts, &located)?;
     match wanted(on, &checked, &located)? {
         Err(why) => {
-            let gains = format!("what writing zeroes into files of {} gains", checked.on.filesystem);
-            Ok((false, format!("{gains}; no class: {why}")))
+            let gains = format!("a test there shows what writing zeroes into files of {} gains", checked.on.filesystem);
+            Ok((false, format!("{gains}, but gives no class: {why}")))
         }
         Ok(wanted) => {
             let known = measured::known(on.roots, on.facts, on.request)?;
@@ -64,7 +64,7 @@ pub(super) fn planned(on: &On<'_>, asked: &mut Asked<'_>, directory: &str) -> Re
             let (file, most) = (human_bytes(wanted.length), human_bytes(on.request.max_bytes));
             let seconds = on.request.max_seconds;
             let text = format!(
-                "a file of {file} without a name, and no journal; at most {most} are written in {seconds} s; {}",
+                "in a file of {file} without a name, and without a journal; writes at most {most} in {seconds} s; {}",
                 shows(&wanted.kind)
             );
             Ok((!in_file::moves(&wanted.kind), text))

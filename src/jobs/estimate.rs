@@ -1,4 +1,4 @@
-//! `zerocap estimate`: how long zeroing so many bytes takes, by the best method and by writing.
+//! `zerocap estimate`: how long it takes to zero a number of bytes, by the best method and by writing.
 
 use crate::error::{exit, Error, Result};
 use crate::facts::file;
@@ -46,7 +46,8 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
                 }
                 // Which device takes which share is the file system's own business.
                 devices => {
-                    let why = format!("it lies on {} devices, of which each may get any share", devices.len());
+                    let why =
+                        format!("it lies on {} devices, and each may get any part of what is written", devices.len());
                     (on.path.clone(), None, Can::Yes, Some(why), findings)
                 }
             }
@@ -55,10 +56,7 @@ pub fn run(roots: &Roots, request: &Request<'_>, remark: &mut dyn FnMut(&str)) -
     // A path may be a file that has yet to grow; a device ends where it ends.
     let end = document.as_ref().filter(|_| is_device).and_then(|d| d.device.size_bytes);
     if let Some(size) = end.filter(|size| request.bytes > *size) {
-        return Err(Error::Usage(format!(
-            "{name} has {size} bytes ({}), and no more can be zeroed",
-            human_bytes(size)
-        )));
+        return Err(Error::Usage(format!("{name} has only {size} bytes ({})", human_bytes(size))));
     }
     let (rates, method, mut reason) = match &document {
         Some(document) => usable(document, &can),

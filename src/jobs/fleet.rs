@@ -1,4 +1,5 @@
-//! `zerocap fleet summarize`: files of lines in, what they say together out. Decides what a line is and which bad ones are named.
+//! `zerocap fleet summarize`: reads files of lines and gives their summary. It decides what a line is and which bad lines are
+//! named.
 
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
@@ -37,7 +38,7 @@ pub fn summarize(files: &[String]) -> Result<Summarized> {
         match packed::open(file) {
             Ok(lines) => {
                 any = true;
-                errors.extend(reader.read(file, lines)?.err().map(|e| Error::file(file, "read to its end", e)));
+                errors.extend(reader.read(file, lines)?.err().map(|e| Error::file(file, "read to the end", e)));
             }
             Err(e) => errors.push(e),
         }
@@ -68,7 +69,7 @@ impl Lines {
                         self.note(file, number, why);
                     }
                 }
-                Ok(Length::TooLong) => self.note(file, number, format!("longer than {LONGEST} bytes")),
+                Ok(Length::TooLong) => self.note(file, number, format!("it is longer than {LONGEST} bytes")),
                 Err(e) => return Ok(Err(e)),
             }
             self.lines += 1;

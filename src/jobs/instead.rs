@@ -1,5 +1,5 @@
-//! What to do in place of FALLOC_FL_WRITE_ZEROES on a path where it does not work or does not reach the device, and what was
-//! measured of that. Pure.
+//! What to do instead of FALLOC_FL_WRITE_ZEROES on a path where the call does not work or does not reach the device, and the
+//! measured gain. It is pure.
 
 use crate::facts::path::{Can, OnPath};
 use crate::machine::fs::location::Place;
@@ -29,10 +29,10 @@ fn in_files(on: &OnPath, devices: &[&Document]) -> String {
         }
         None => {
             let name = devices.first().map_or("DEV", |d| &d.device.name);
-            format!(" (what that gains: `zerocap measure /dev/{name} --scratch {}`)", on.mount_point)
+            format!(" (`zerocap measure /dev/{name} --scratch {}` measures how much that gains)", on.mount_point)
         }
     };
-    format!("write zeroes into the file once, keep it and use it again{gained}")
+    format!("write zeroes into the file once, then keep the file and use it again{gained}")
 }
 
 /// Of the device itself: its class is that of PUNCH_HOLE, which needs no knob.
@@ -41,8 +41,11 @@ fn on_device(class: Class, devices: &[&Document]) -> Option<String> {
         return None;
     }
     let times = devices.iter().filter_map(|d| d.speedup).map(|s| s.median).reduce(f64::min);
-    let times = times.map_or_else(String::new, |t| format!(", measured {t:.1} times as fast as writing"));
-    Some(format!("who uses a block device in place of files zeroes it by FALLOC_FL_PUNCH_HOLE, on any kernel{times}"))
+    let times = times.map_or_else(String::new, |t| format!(", which was measured as {t:.1} times as fast as writing"));
+    Some(format!(
+        "a program that uses a block device instead of files can zero it by FALLOC_FL_PUNCH_HOLE on any \
+                  kernel{times}"
+    ))
 }
 
 #[cfg(test)]
@@ -73,7 +76,7 @@ mod tests {
         let files = of(&on("ext4"), &no, Class::Unknown, &[], false).unwrap();
         assert!(files.contains("write zeroes into the file once") && files.contains("--scratch /srv"), "{files}");
         assert!(!files.contains("PUNCH_HOLE"), "nothing is known of the device: {files}");
-        assert!(of(&on("ext4"), &no, Class::Fast, &[], false).unwrap().contains("FALLOC_FL_PUNCH_HOLE, on any kernel"));
+        assert!(of(&on("ext4"), &no, Class::Fast, &[], false).unwrap().contains("FALLOC_FL_PUNCH_HOLE on any kernel"));
         // A file system that copies gains nothing by space that was written before.
         assert_eq!(of(&on("btrfs"), &no, Class::Slow, &[], true), None);
         assert!(!of(&on("btrfs"), &no, Class::Fast, &[], true).unwrap().contains("into the file"));

@@ -1,4 +1,4 @@
-//! `zerocap is-zero`: reads a device or partition whole, and names the first block that is not zero.
+//! `zerocap is-zero`: reads a whole device or partition, and names the first block that is not zero.
 
 use crate::device::display::escape_str;
 use crate::error::{exit, Error, Result};
@@ -23,7 +23,7 @@ pub fn run(roots: &Roots, typed: &str, tell: &mut dyn FnMut(u64, u64)) -> Result
     let target = named::resolve(&roots.system, typed)?.target;
     if !roots.is_live() {
         return Err(Error::Usage(format!(
-            "{}: a recorded machine has no content to read; leave --root out",
+            "{}: a recorded machine has no content to read; leave out --root",
             escape_str(typed)
         )));
     }

@@ -1,6 +1,7 @@
-//! `zerocap measure`: proof, plan, then journal, intent, test, put-back, kept result, publication (`guarded`).
+//! `zerocap measure`: proof and plan, then the test itself with its order of safety (`protocol`), then the kept result and
+//! its publication.
 //!
-//! This file is the order of the steps; each stands in a file of its own. Writes nothing to the device itself.
+//! This file has the order of the steps; each step is in a file of its own. It writes nothing to the device itself.
 
 use crate::assess::{policies, stack_members};
 use crate::device::display::escape_str;
@@ -72,7 +73,11 @@ pub(crate) fn live(roots: &Roots) -> Result<()> {
     if roots.is_live() {
         return Ok(());
     }
-    Err(Error::Usage("a recorded machine is never written to: measure works on the running system".to_owned()))
+    Err(Error::Usage(
+        "measure works on the running system only, because a recorded machine is never written to; \
+                      leave out --root"
+            .to_owned(),
+    ))
 }
 
 /// What is held while the disk is locked.
@@ -108,7 +113,7 @@ fn with_lock(
         Ok(answer) => gone.map(|()| answer),
         Err(e) => {
             // Why there is no answer comes first.
-            gone.err().into_iter().for_each(|e| listener.remark(&format!("{e}; `zerocap recover` tries again")));
+            gone.err().into_iter().for_each(|e| listener.remark(&format!("{e}; run `zerocap recover` to try again")));
             Err(e)
         }
     }
@@ -208,7 +213,7 @@ fn run_test(
     };
     let tested = protocol::test(&mut machine, subject, prepared, listener, &mut keep);
     if let Some(e) = unkept {
-        listener.remark(&format!("{e}; a report of this test has no single times"));
+        listener.remark(&format!("{e}; a report of this test will have no single times"));
     }
     tested
 }
@@ -217,7 +222,7 @@ fn refuse_by_policy(facts: &Facts, policy: &Policy) -> Result<()> {
     match &policy.measure {
         Some(wish) if wish.value == Measure::Never => Err(Error::NotSafe {
             device: facts.device.node(),
-            why: format!("policy says measure = \"never\" ({})", escape_str(&wish.from)),
+            why: format!("a rule of the policy says measure = \"never\" ({})", escape_str(&wish.from)),
         }),
         _ => Ok(()),
     }
@@ -232,7 +237,7 @@ pub fn ledger(roots: &Roots) -> LiveDurable {
 fn drop_partition(roots: &Roots, hold: &mut dyn Hold, proof: &Proof, remark: &mut dyn FnMut(&str)) {
     if let Some((number, true)) = proof.partition {
         if let Err(e) = temporary::take_away(hold, proof.opened.devnum, &mut ledger(roots), number) {
-            remark(&format!("{e}; `zerocap recover` takes it away later"));
+            remark(&format!("{e}; run `zerocap recover` later to remove it"));
         }
     }
 }

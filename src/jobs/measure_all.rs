@@ -1,6 +1,6 @@
-//! `zerocap measure --all`: the tests of many devices, no two on one controller at a time. Decides which devices, and which test
-//! begins when; each test is a process of its own ([`measure_child`]), so one that hangs, is pulled or lies changes nothing of the
-//! others.
+//! `zerocap measure --all`: tests many devices, at most one on each controller at a time. It decides which devices are tested
+//! and when each test starts. Each test is a process of its own ([`measure_child`]), so a test whose device hangs, is
+//! unplugged or lies does not affect the others.
 
 use crate::assess::policies;
 use crate::device::Device;
@@ -90,8 +90,8 @@ pub fn run(
     }
     if rows.is_empty() {
         return Err(Error::Usage(
-            "no device has a policy with measure = \"auto\" and a scratch (see `zerocap policy test`); `--scratch auto` tests \
-             every device on which a place is found"
+            "no rule of the policy asks for a test (measure = \"auto\" and a scratch) of any device; `zerocap policy \
+             test DEV` shows the rules of a device, and `--scratch auto` tests every device on which a place is found"
                 .to_owned(),
         ));
     }
@@ -105,7 +105,7 @@ pub fn run(
             *row = Some(ended);
         }
     }
-    let never = || Ended::Failed("nothing came of it".to_owned());
+    let never = || Ended::Failed("it gave no result".to_owned());
     Ok(rows.into_iter().map(|(name, ended)| Row { name, ended: ended.unwrap_or_else(never) }).collect())
 }
 
@@ -137,10 +137,10 @@ fn wanted(
 
 fn left_out(facts: &Facts, policy: &Policy) -> Option<String> {
     if facts.queue.write_zeroes_max.is(0) {
-        return Some("no offload: there is nothing to test".to_owned());
+        return Some("it has no offload, so there is nothing to test".to_owned());
     }
     let never = policy.measure.as_ref().filter(|wish| wish.value == Measure::Never)?;
-    Some(format!("policy says measure = \"never\" ({})", never.from))
+    Some(format!("a rule of the policy says measure = \"never\" ({})", never.from))
 }
 
 /// A test that is to be made.
@@ -187,10 +187,9 @@ impl All<'_> {
             if interrupt.seen() && !asked_to_end {
                 asked_to_end = true;
                 self.running.iter().for_each(|test| test.helper.interrupt());
-                let untested = self
-                    .waiting
-                    .drain(..)
-                    .map(|job| (job.number, Ended::Failed("not tested: interrupted before its turn".to_owned())));
+                let untested = self.waiting.drain(..).map(|job| {
+                    (job.number, Ended::Failed("not tested: the program was interrupted before its turn".to_owned()))
+                });
                 self.ended.extend(untested);
             }
             while self.running.len() < at_once && self.begin_one() {}
@@ -249,8 +248,10 @@ impl All<'_> {
             Some(Ok(Word::Planned(lines))) => Ended::Planned(lines),
             Some(Ok(Word::NoPlace(why))) => Ended::LeftOut(why),
             Some(Ok(Word::Failed(why))) => Ended::Failed(why),
-            Some(Err(e)) => Ended::Failed(format!("its test said what makes no sense: {e}")),
-            None => Ended::Failed("its test ended without an answer; see `zerocap recover`".to_owned()),
+            Some(Err(e)) => Ended::Failed(format!("the process that tests it printed a line that cannot be read: {e}")),
+            None => {
+                Ended::Failed("the process that tests it ended without an answer; run `zerocap recover`".to_owned())
+            }
         };
         let test = self.running.remove(at);
         test.helper.ended();
@@ -263,8 +264,8 @@ impl All<'_> {
         while let Some(at) = self.running.iter().position(silent) {
             let test = self.running.remove(at);
             let why = format!(
-                "nothing was heard of its test for {} s; it is left to itself, pid {}: once that process is gone, run `zerocap \
-                 recover`",
+                "the process that tests it (pid {1}) has said nothing for {0} s and is left alone; run `zerocap \
+                 recover` once that process is gone",
                 test.patience.as_secs(),
                 test.helper.id()
             );

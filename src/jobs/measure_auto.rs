@@ -1,5 +1,5 @@
-//! The test that nobody asks for by hand: `zerocap measure --auto` in `zerocap-measure@.service`, where a policy says
-//! `measure = "auto"` and names a scratch.
+//! The automatic test: `zerocap measure --auto` in `zerocap-measure@.service`, where a policy says `measure = "auto"` and
+//! names a scratch.
 
 use crate::assess::policies;
 use crate::assess::Picture;
@@ -53,7 +53,9 @@ pub fn wanted(roots: &Roots, typed: &str) -> Result<Wanted> {
     let facts = facts::gather(&roots.system, roots.port().as_mut(), &device, Depth::Claims);
     let (policy, _) = policies::resolve(roots, &facts);
     of_policy(&policy, &device).unwrap_or_else(|| {
-        let why = "no policy says measure = \"auto\" and a scratch for it; see `zerocap policy test`".to_owned();
+        let why = "no rule of the policy asks for a test of it (measure = \"auto\" and a scratch); `zerocap policy \
+                   test` shows the rules of a device"
+            .to_owned();
         Err(Error::NotSafe { device: device.node(), why })
     })
 }
@@ -76,8 +78,8 @@ fn journal(wish: &Sourced<String>) -> std::result::Result<PathBuf, String> {
     LiveDurable::new(&dir, 0o600).may_be_written().map(|()| dir).map_err(|e| {
         let dir = escape_str(&wish.value);
         format!(
-            "{}: journal: {e}. The walls of zerocap-measure@.service let it write below /var/lib/zerocap and to what is named: \
-             `systemctl edit zerocap-measure@.service`, with the lines [Service] and ReadWritePaths={dir}",
+            "{}: journal: {e}. zerocap-measure@.service may write below /var/lib/zerocap only. To allow {dir}, run \
+             `systemctl edit zerocap-measure@.service` and add the lines [Service] and ReadWritePaths={dir}",
             escape_str(&wish.from)
         )
     })
@@ -98,7 +100,7 @@ mod tests {
     use crate::policy::format;
 
     #[test]
-    fn a_place_that_is_none_is_told_with_its_line() {
+    fn an_invalid_place_in_a_rule_is_reported_with_its_line() {
         let text = "[[rule]]\nscratch = 'auto'\n[[rule]]\nmodel = 'x'\nscratch = 'sda3'\n";
         let (rules, problems) = format::parse("20.toml", text);
         assert!(problems.is_empty());

@@ -1,8 +1,8 @@
-//! One test of many: a copy of this program that is told by `measure --all` what to test, runs the very job of `measure`, and says
-//! how it goes and what came of it, a line of JSON each. Chooses nothing.
+//! One of many tests: a copy of this program that `measure --all` tells what to test. It runs the same job as `measure`, and
+//! prints its progress and its result as lines of JSON. It chooses nothing.
 //!
-//! A process of its own, since what a test rests on is a process's: the signals that end it, the lock of the disk, the child that
-//! acts and may hang.
+//! It is a process of its own because a test depends on things that a process has only once: the signals that end it, the
+//! lock of the disk, and the child that acts and may hang.
 
 use crate::error::{Error, Result};
 use crate::jobs::measure::{self, Answer, Listener, Pair, Progress, Request};

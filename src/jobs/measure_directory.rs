@@ -1,6 +1,6 @@
-//! `zerocap measure` with a directory as the place: the class of the disk from a test in a file of a mounted file system,
-//! where the file's bytes stay where they are, and what zeroed space gains for synchronous writes. The order of a test is
-//! `protocol`'s, the same as on a device; the file is nobody's, so nothing is journalled and nothing put back.
+//! `zerocap measure` with a directory as the place. It tests the class of the disk in a file of a mounted file system that
+//! keeps the bytes of a file in their place, and how much zeroed space gains for synchronous writes. The order of the test is
+//! that of `protocol`, the same as on a device. Nobody else uses the file, so nothing is journalled and nothing is put back.
 
 use crate::assess::stack_members;
 use crate::device::display::escape_str;
@@ -70,10 +70,11 @@ pub(super) fn device(roots: &Roots, request: &Request, remark: &mut dyn FnMut(&s
     let (node, shown) = (disk.node(), escape_str(typed));
     if matches!(request.place, ScratchSpec::Range { .. }) {
         return Err(Error::Usage(format!(
-            "{shown}: a directory; bytes of --scratch count on a device, so name it: {node}"
+            "{shown} is a directory, but the offset in --scratch counts from the start of a device; name the device: \
+             {node}"
         )));
     }
-    remark(&format!("{shown}: its file system is on {node}, which answers for it"));
+    remark(&format!("{shown}: its file system is on {node}; {node} is used"));
     Ok(disk)
 }
 
@@ -106,7 +107,10 @@ pub(super) fn run(
     let request = on.request;
     let only_device = [(request.tune, "--tune"), (request.deep, "--deep"), (request.interference, "--interference")];
     if let Some((_, option)) = only_device.iter().find(|(asked, _)| *asked) {
-        return Err(Error::Usage(format!("{option} needs a scratch on the device, not a directory")));
+        return Err(Error::Usage(format!(
+            "{option} needs a scratch range on the device and does not work with a \
+                                         directory"
+        )));
     }
     let interrupt = Interrupt::watch_and_answer().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;
     let mut hold = LiveHold::default();
@@ -128,7 +132,7 @@ fn locked(on: &On<'_>, located: &Located, held: &mut Held<'_>, listener: &mut dy
     }
     measurements::may_be_kept(roots, facts)?;
     match wanted {
-        Err(why) => listener.remark(&format!("{}: no class comes of files there: {why}", facts.device.node())),
+        Err(why) => listener.remark(&format!("{}: a test in files there gives no class: {why}", facts.device.node())),
         Ok(wanted) => {
             if let Some(answer) = class(on, wanted, held, listener)? {
                 return Ok(answer);
@@ -157,7 +161,7 @@ pub(super) fn wanted(on: &On<'_>, checked: &Checked, located: &Located) -> Resul
     if located.filesystem.major == 0 {
         // An overlay, for one: what a file of it lies on is asked of another file system.
         return Ok(Err(format!(
-            "{} is on no block device by itself; name a directory of the file system below it",
+            "{} is not itself on a block device; name a directory of the file system below it",
             checked.on.path
         )));
     }
@@ -184,17 +188,17 @@ fn lines(
     let request = on.request;
     let mut lines = checked.lines;
     match wanted {
-        Err(why) => lines.push(format!("without a class, since there is no FALLOC_FL_WRITE_ZEROES: {why}")),
+        Err(why) => lines.push(format!("the test gives no class, because there is no FALLOC_FL_WRITE_ZEROES: {why}")),
         Ok(wanted) => {
             let known = measured::known(on.roots, on.facts, request)?;
             lines.extend(scratch::any_place(asked, &on.facts.device, &known)?);
             let stretch = human_bytes(request.sustained.unwrap_or(SUSTAINED));
             lines.extend([
                 format!(
-                    "would test the class in a file of {} without a name, zeroed by write-zeroes",
+                    "would test in a file of {} without a name, which is zeroed by write-zeroes",
                     human_bytes(wanted.length)
                 ),
-                "would journal and put back nothing: the file is nobody's".to_owned(),
+                "would journal nothing and put nothing back, because nobody else uses the file".to_owned(),
                 format!(
                     "would write at most {} bytes in all, for at most {} s",
                     request.max_bytes, request.max_seconds
@@ -210,8 +214,14 @@ fn lines(
 /// What the figures of a file system hold, and what they cannot show.
 pub(super) fn shows(kind: &str) -> String {
     match in_file::moves(kind) {
-        true => format!("{kind} moves the bytes of a file at each zeroing: rates come of it, and no class (moved-by-filesystem)"),
-        false => format!("the figures hold what {kind} adds to each call, a commit of its journal too; calls of other kinds are not tried"),
+        true => format!(
+            "{kind} moves the bytes of a file each time they are zeroed, so the test gives rates but no \
+                         class (moved-by-filesystem)"
+        ),
+        false => format!(
+            "the figures include what {kind} adds to each call, such as a commit of its journal; other \
+                          zeroing calls are not tried"
+        ),
     }
 }
 
@@ -310,7 +320,7 @@ fn keep(
     if found.class == Class::Unknown && before.as_ref().is_some_and(|m| !m.is_without_test()) {
         let why = found.inconclusive.unwrap_or_default();
         return Ok(Some(format!(
-            "{}: no class came of the file: {why}; what was known of it stays",
+            "{}: the test in a file gave no class: {why}; what was known of the device is kept",
             facts.device.node()
         )));
     }
@@ -324,5 +334,5 @@ fn keep(
     // The answer is kept; that its single times are not is no failure of the test.
     let saved = kept.then(|| samples::save(roots, facts, &protocol::samples::of_run(facts, conditions, outcome)));
     let unsaved = saved.and_then(std::result::Result::err);
-    Ok(unsaved.map(|e| format!("{e}; a report of this test has no single times")))
+    Ok(unsaved.map(|e| format!("{e}; a report of this test will have no single times")))
 }

@@ -1,5 +1,6 @@
-//! `zerocap measure DEV` without a place: where a test is possible on this disk as it is, each with its command, and why
-//! elsewhere it is not. Asks the very proof and plan of a test, as a dry run does; writes nothing and chooses nothing.
+//! `zerocap measure DEV` without a place: lists where a test is possible on this disk, each place with its command, and why
+//! it is not possible elsewhere. It uses the same proof and plan as a test, as a dry run does; it writes nothing and chooses
+//! nothing.
 
 use crate::assess::policies;
 use crate::device::display::escape_str;
@@ -54,13 +55,21 @@ impl Places {
         let (possible, not): (Vec<&Place>, Vec<&Place>) = self.places.iter().partition(|p| p.answer.is_ok());
         let mut lines = match possible.is_empty() {
             true => vec![
-                format!("{}: no test is possible as the disk is: there is no place where it may write", self.node),
-                "64 MiB that nobody uses are enough: an empty partition with the GPT name zerocap-scratch, space between the \
-                 partitions that reads zero, or a swap partition that is not active. What was measured on three disks of one model and firmware can stand for others \
-                 of it: see `zerocap policy model`."
+                format!(
+                    "{}: no test is possible, because there is no place on this disk where a test may write",
+                    self.node
+                ),
+                "64 MiB that nobody uses are enough: an empty partition with the GPT name zerocap-scratch, space \
+                 between partitions that reads as zero, or a swap partition that is not active. If three disks of \
+                 the same model and firmware were measured, their results can stand for this one: see `zerocap \
+                 policy model`."
                     .to_owned(),
             ],
-            false => vec![format!("{}: nothing was tested. Name where the test may write:", self.node)],
+            false => vec![format!(
+                "{}: nothing was tested. Choose one of these commands, which name where the test \
+                                   may write:",
+                self.node
+            )],
         };
         let told = |place: &Place| {
             let what = place.answer.iter().map(|what| format!("      {what}"));
@@ -69,7 +78,9 @@ impl Places {
         lines.extend(possible.into_iter().flat_map(told));
         let files: Vec<&Place> = self.directories.iter().filter(|p| p.answer.is_ok()).collect();
         if !files.is_empty() {
-            lines.push("In files of it, which gives the disk no class:".to_owned());
+            lines.push(
+                "Tests in files on it, which show what zeroing files gains, but give the disk no class:".to_owned(),
+            );
         }
         lines.extend(files.into_iter().flat_map(told));
         if !not.is_empty() || self.directories.iter().any(|p| p.answer.is_err()) {
@@ -157,7 +168,7 @@ fn places(
             let bytes = human_bytes(proof.limit);
             Ok(match intended {
                 Intended::Test(prepared) => told(&prepared, &bytes, &proof.checks),
-                Intended::TooCoarse(why) => format!("no test, but an answer: {why}"),
+                Intended::TooCoarse(why) => format!("no test is needed for an answer: {why}"),
             })
         });
         found.push(Place { scratch, answer: answer.map_err(in_words) });
@@ -177,7 +188,7 @@ fn of_lvm(request: &Request, facts: &Facts, known: &Known, on: &mut Asked<'_>) -
     };
     let groups = groups_on(on, &facts.device, &reports);
     if groups.is_empty() {
-        return none("no volume group of LVM has extents on it".to_owned());
+        return none("no LVM volume group has extents on it".to_owned());
     }
     let place = |group: &String| Place {
         scratch: format!("vg:{group}"),
@@ -196,7 +207,7 @@ fn told(prepared: &Prepared, room: &str, checks: &[String]) -> String {
     // What lies there is the last check of a plan.
     let content = checks.last().map_or("", String::as_str);
     format!(
-        "{} of {room} are used; at most {} are written in {} s; {content}",
+        "uses {} of {room}; writes at most {} in {} s; {content}",
         human_bytes(prepared.layout.span.1),
         human_bytes(prepared.plan.max_bytes),
         prepared.plan.max_time.0 / 1_000_000_000
@@ -232,10 +243,10 @@ mod tests {
         assert_eq!(
             found.lines(),
             [
-                "/dev/sda: nothing was tested. Name where the test may write:",
+                "/dev/sda: nothing was tested. Choose one of these commands, which name where the test may write:",
                 "  zerocap measure /dev/sda --scratch gap --data-ok",
                 "      52 MiB",
-                "In files of it, which gives the disk no class:",
+                "Tests in files on it, which show what zeroing files gains, but give the disk no class:",
                 "  zerocap measure /dev/sda --scratch /home --data-ok",
                 "      files",
                 "Not possible:",
@@ -244,7 +255,7 @@ mod tests {
             ]
         );
         found.places.pop();
-        assert!(found.lines()[0].contains("no test is possible as the disk is"));
+        assert!(found.lines()[0].contains("no test is possible, because"));
         assert!(found.lines()[1].contains("zerocap-scratch"));
     }
 }

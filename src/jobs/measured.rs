@@ -1,5 +1,5 @@
-//! What the tests of `zerocap measure` share, wherever they are made: what a proof must know of the device, what is kept of a
-//! run, and what is published after it.
+//! What all tests of `zerocap measure` share: what a proof must know about the device, what is kept of a run, and what is
+//! published after it.
 
 use crate::assess::{publish, stack_members};
 use crate::error::Result;

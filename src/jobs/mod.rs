@@ -1,4 +1,4 @@
-//! What the program does, one job a file: each ties layers together and gives a result that `cli` renders.
+//! The verbs of the program, one file for each: each ties rooms together and gives a result that `cli` prints.
 
 mod answer;
 pub mod check;

@@ -1,4 +1,4 @@
-//! `zerocap policy`: the rules and what they come to, pins, kept verdicts, model entries.
+//! `zerocap policy`: the rules and their effect on a device, pins, kept measurements, model entries.
 
 use crate::assess;
 use crate::assess::policies;
@@ -74,8 +74,8 @@ impl Whom {
             Whom::Present(facts) => match &facts.names.identity {
                 Some(identity) => Ok(identity.as_str().to_owned()),
                 None => Err(Error::Usage(format!(
-                    "{}: it has no stable identity, so no pin can name it; write a rule with path = \"{}\" into \
-                     /etc/zerocap/policy.d",
+                    "{}: it has no stable identity, so it cannot be pinned; write a rule with path = \"{}\" into a \
+                     file in /etc/zerocap/policy.d",
                     facts.device.node(),
                     facts.device.node()
                 ))),
@@ -87,7 +87,7 @@ impl Whom {
     fn announce(&self, roots: &Roots, remark: &mut dyn FnMut(&str)) {
         if let (Whom::Present(facts), true) = (self, roots.is_live()) {
             if let Err(e) = udev::send_change(&facts.device) {
-                remark(&format!("{e}; udev publishes it at the next event"));
+                remark(&format!("{e}; udev publishes the change at the next event"));
             }
         }
     }
@@ -104,7 +104,7 @@ fn edit_pins(roots: &Roots, change: impl FnOnce(&str) -> std::result::Result<Opt
     let path = files.shown(PINS).display().to_string();
     let malformed = |what: String| Error::Malformed {
         path: path.clone(),
-        what: format!("{what}; mend it first, nothing was changed"),
+        what: format!("{what}; correct it first; nothing was changed"),
     };
     let text =
         String::from_utf8(files.read(PINS)?.unwrap_or_default()).map_err(|_| malformed("not UTF-8".to_owned()))?;
@@ -146,8 +146,9 @@ pub fn unpin(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result
 pub fn forget(roots: &Roots, typed: &str, remark: &mut dyn FnMut(&str)) -> Result<()> {
     let whom = Whom::find(roots, typed)?;
     let (mut files, name) = match &whom {
-        Whom::Present(facts) => measurements::place(roots, &facts.as_ref().into())
-            .ok_or_else(|| Error::Usage(format!("{}: it has neither an identity nor a number", facts.device.node())))?,
+        Whom::Present(facts) => measurements::place(roots, &facts.as_ref().into()).ok_or_else(|| {
+            Error::Usage(format!("{}: it has neither an identity nor a device number", facts.device.node()))
+        })?,
         Whom::Identity(text) => by_identity(roots, text)?,
     };
     let _lock = Lock::take(&roots.run().join("lock"), "kept")?;
@@ -223,7 +224,7 @@ pub fn models(roots: &Roots, typed: &[String], remark: &mut dyn FnMut(&str)) -> 
         let (document, backend) = (picture.document, picture.facts.changeable_backend());
         let (Some(Basis::Measured), Some(measured)) = (document.basis, document.measured) else {
             if !typed.is_empty() {
-                remark(&format!("{}: its class does not rest on a test of it; measure it first", d.node()));
+                remark(&format!("{}: its class does not come from a test of it; measure it first", d.node()));
             }
             continue;
         };

@@ -1,4 +1,4 @@
-//! `zerocap probe`: every reading of a device, and what they come to. Opens nothing for writing.
+//! `zerocap probe`: every reading of a device, and the findings from them. It opens nothing for writing.
 
 use crate::assess::{self, document};
 use crate::error::Result;

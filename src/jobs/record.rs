@@ -1,7 +1,8 @@
-//! `zerocap record`: one device of the running system, with all that `show` and `probe` read of it, as a recorded machine.
+//! `zerocap record`: writes one device of the running system, with everything that `show` and `probe` read of it, as a
+//! recorded machine.
 //!
-//! The readings are not listed anywhere: the same code that answers is run over a root and a port that note what they are
-//! asked. Never opens anything for writing but the new directory.
+//! There is no list of readings: the code that answers is run over a root and a port that record what they are asked. It
+//! opens nothing for writing except the new directory.
 
 mod kept;
 mod rules;
@@ -117,7 +118,7 @@ pub fn run(roots: &Roots, typed: &str, dir: &Path, with_serials: bool) -> Result
     lost.extend(
         allowed::keep(&mut tree)
             .into_iter()
-            .map(|what| format!("{what}: left out: not on the list of what a recording may hold")),
+            .map(|what| format!("{what}: left out, because it is not on the list of what a recording may contain")),
     );
     let secrets = (!with_serials).then(|| hide::hide(&mut tree, &kept::hidden));
     policies(roots, &seen, secrets, &mut tree);

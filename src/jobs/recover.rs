@@ -1,5 +1,5 @@
-//! `zerocap recover`: clears up what interrupted tests left, or says why not. Also takes away temporary partitions that were
-//! left, and turns an intent of another boot into what it says of the device.
+//! `zerocap recover`: clears up what interrupted tests left, or says why not. It also removes temporary partitions that were
+//! left, and turns an intent of another boot into what it says about the device.
 
 use crate::assess;
 use crate::device::Device;
@@ -47,7 +47,9 @@ const DEADLINE: Nanos = Nanos::from_secs(120);
 pub fn run(roots: &Roots, request: &Request) -> Result<Vec<Report>> {
     if !roots.is_live() {
         return Err(Error::Usage(
-            "a recorded machine is never written to: recover works on the running system".to_owned(),
+            "recover works on the running system only, because a recorded machine is never written to; leave out \
+             --root"
+                .to_owned(),
         ));
     }
     let root = &roots.system;
@@ -85,8 +87,10 @@ pub fn run(roots: &Roots, request: &Request) -> Result<Vec<Report>> {
     reports.retain(|(n, _)| only.as_ref().is_none_or(|o| o == n));
     if let Some(file) = &request.export {
         let [(name, dir)] = &left[..] else {
-            let what =
-                format!("--export writes the content of one device; there are {} to recover, name one", left.len());
+            let what = format!(
+                "--export writes the content of one device, but there are {} to recover; name one of them",
+                left.len()
+            );
             return Err(Error::Usage(what));
         };
         return Ok(vec![(name.clone(), export(dir, name, file))]);
@@ -121,7 +125,13 @@ fn one(roots: &Roots, dir: &Path, name: &str, give_up: bool) -> Result<String> {
     };
     if give_up {
         let volume = machine.intents.of(name).ok().flatten().and_then(|word| word.volume);
-        let left = volume.map(|v| format!("; the logical volume {0}/{1} is left: lvremove {0}/{1}", v.group, v.name));
+        let left = volume.map(|v| {
+            format!(
+                "; the logical volume {0}/{1} still exists; remove it with: lvremove \
+                                           {0}/{1}",
+                v.group, v.name
+            )
+        });
         return recovery::give_up(&mut machine, name).map(|said| said + &left.unwrap_or_default());
     }
     let devices = target::listed(roots, false)?;
@@ -155,8 +165,11 @@ fn export(dir: &Path, name: &str, file: &Path) -> Result<String> {
         }
     }
     crate::machine::fs::durable::write_new(file, &content)?;
-    let damaged =
-        if lost > 0 { format!("; {lost} bytes are damaged in it and zero in the file") } else { String::new() };
+    let damaged = if lost > 0 {
+        format!("; {lost} bytes are damaged in the journal and are zero in the file")
+    } else {
+        String::new()
+    };
     let (first, _) = header.on_device();
     Ok(format!("{} bytes from byte {first} of the device are in {}{damaged}", content.len(), file.display()))
 }
@@ -190,7 +203,9 @@ fn stale_partitions(roots: &Roots) -> Result<Vec<Report>> {
         };
         match gone {
             Ok(false) => {}
-            Ok(true) => reports.push((device.name, Ok("a temporary partition that was left is taken away".to_owned()))),
+            Ok(true) => {
+                reports.push((device.name, Ok("a temporary partition of an earlier test was removed".to_owned())))
+            }
             Err(e) => reports.push((device.name, Err(e))),
         }
     }

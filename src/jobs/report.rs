@@ -1,4 +1,5 @@
-//! The report of one device: its document beside the samples of the test that the document rests on, as a page in a file.
+//! The report of one device: a page in a file, made from its document and the samples of the test that the document is based
+//! on.
 
 use crate::device::{Device, Key};
 use crate::error::Result;
@@ -22,13 +23,14 @@ pub fn may_be_written(file: &Path) -> Result<()> {
 /// The samples of the test that a document rests on; or why there are none, where there was a test.
 pub fn samples_of(roots: &Roots, document: &Document) -> std::result::Result<Samples, Option<String>> {
     let Some(measured) = &document.measured else { return Err(None) };
-    let none = "The single times of this test are not kept, so there are fewer pictures. The next test keeps them.";
+    let none = "The times of the single calls of this test are not kept, so there are fewer pictures. The next test \
+                keeps them.";
     let device = target::named(roots, &document.device.name).map_err(|e| Some(e.to_string()))?;
     match samples::load(roots, key(roots, &device)) {
         Ok(Some(samples)) if samples.are_of(measured) => Ok(samples),
-        Ok(Some(_)) => Err(Some(format!("{none} Those that are kept are of another test."))),
+        Ok(Some(_)) => Err(Some(format!("{none} The times that are kept are from another test."))),
         Ok(None) => Err(Some(none.to_owned())),
-        Err(e) => Err(Some(format!("The single times of this test cannot be used: {e}."))),
+        Err(e) => Err(Some(format!("The times of the single calls of this test cannot be used: {e}."))),
     }
 }
 

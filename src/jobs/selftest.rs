@@ -1,5 +1,5 @@
-//! `zerocap selftest`: the whole main job on a throw-away loop device, with its state in a temporary directory. Without
-//! root or loop devices the same on a simulated device, named as such.
+//! `zerocap selftest`: a whole test on a temporary loop device, with its state in a temporary directory. Without root or loop
+//! devices it runs on a simulated device, and says so.
 
 mod surroundings;
 
@@ -79,7 +79,7 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
     let before = content();
     let device = loop_device::attach(&dir.join("disk"), &before)?;
     let roots = Roots::new(None, Some(&dir.join("state")))?.guarded(When::Always);
-    let mut steps = vec![(format!("a throw-away loop device is attached: {}", device.node), true)];
+    let mut steps = vec![(format!("a temporary loop device is attached: {}", device.node), true)];
     let request = Request {
         device: device.node.clone(),
         place: ScratchSpec::Range { offset: 16 * MIB, length: 32 * MIB },
@@ -92,18 +92,23 @@ fn on_loop_in(dir: &Path) -> Result<Vec<Step>> {
     };
     let document = match measure::run(&roots, &request, &mut |_: &str| {})? {
         Answer::Verdict(document) => document,
-        Answer::Planned(_) => return Err(Error::Usage("a plan where a test was asked for".to_owned())),
+        Answer::Planned(_) => return Err(Error::Usage("a test was asked for, but only a plan came".to_owned())),
     };
     steps.push((format!("measured: {}", crate::output::detail::sentence(&document)), document.class != Class::Broken));
     let verified = document.zeroes_verified == Some(true);
     steps.push(("every zeroed byte was read back as zero".to_owned(), verified));
-    steps
-        .push(("the whole device holds what it held before".to_owned(), loop_device::content(&device.node)? == before));
+    steps.push((
+        "the whole device has the content that it had before".to_owned(),
+        loop_device::content(&device.node)? == before,
+    ));
     let found = target::named(&roots, &device.node)?;
     let event = Event { action: "change".to_owned(), devnum: found.devnum, ..Event::default() };
     let lines = udev_event::run(&roots, &device.node, &event).unwrap_or_else(|e| e);
     let wanted = format!("ZEROCAP_CLASS={}", document.class);
-    steps.push((format!("an event answers from what was kept: {wanted}"), lines.lines().any(|l| l == wanted)));
+    steps.push((
+        format!("a udev event answers from the kept measurement: {wanted}"),
+        lines.lines().any(|l| l == wanted),
+    ));
     let published = found.devnum.is_some_and(|d| dir.join(format!("state/run/zerocap/{d}.json")).is_file());
     steps.push(("the verdict is published for other programs".to_owned(), published));
     Ok(steps)

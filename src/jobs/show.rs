@@ -1,4 +1,4 @@
-//! `zerocap show`: the verdicts of the devices that were named, or of all.
+//! `zerocap show`: the verdicts of the named devices, or of all devices.
 
 use crate::assess;
 use crate::device::display::escape_str;
@@ -129,8 +129,8 @@ pub fn fleet_lines<'a>(
     if let Some(why) = machine.why() {
         let path = roots.system.shown("etc/machine-id");
         remark(&format!(
-            "{}: {why}: the lines name no machine, so that a fleet cannot tell it from others; \
-             systemd-machine-id-setup makes one",
+            "{}: {why}: the lines name no machine, so a fleet cannot tell this machine from others; run \
+             systemd-machine-id-setup to make a machine ID",
             path.display()
         ));
     }

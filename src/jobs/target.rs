@@ -1,4 +1,4 @@
-//! From what was typed to devices: a device, a path of a file system that is resolved down to its devices, or all of them.
+//! Resolves what was typed to devices: a device, a path in a file system, or all devices.
 
 use crate::device::display::escape_str;
 use crate::device::{Device, Kind};
@@ -34,7 +34,8 @@ pub fn to_test(roots: &Roots, typed: &str, place: &ScratchSpec, remark: &mut dyn
         if matches!(place, ScratchSpec::Range { .. }) {
             let node = device.node();
             return Err(Error::Usage(format!(
-                "{text}: bytes of --scratch count from the beginning of the whole device, so name it: {node}"
+                "{text} is not a whole device, but the offset in --scratch counts from the start of one; name it: \
+                 {node}"
             )));
         }
         remark(text);
@@ -80,7 +81,7 @@ pub fn devices<'a>(typed: &str, on: &'a OnPath) -> Result<&'a [Device]> {
     let what = match &on.place {
         Place::Devices(devices) => return Ok(devices),
         Place::NoDevice(_, why) => why.clone(),
-        Place::Unknown(why) => format!("the device below it cannot be told: {why}; name the device"),
+        Place::Unknown(why) => format!("it cannot be told which device lies below it: {why}; name the device"),
     };
     Err(Error::NoDevice { path: escape_str(typed), what })
 }

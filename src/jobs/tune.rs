@@ -1,5 +1,5 @@
-//! `zerocap tune`: what the tunables are and should be, and making them so: plan, write through a child with a deadline,
-//! read back, record what was found and written. Leaves before the stacks on them.
+//! `zerocap tune`: shows the tunables and their wanted values, and sets them: plan, write through a child with a deadline,
+//! read back, record what was found and what was written. It does so for leaf devices before the stacks on them.
 
 mod steps;
 
@@ -78,7 +78,9 @@ fn of_device(roots: &Roots, picture: &Picture, held: Option<&str>) -> Vec<Line> 
             _ if row.path.starts_with("queue/") && crate::tunable::wedged(facts) => {
                 Some(wedged_text(facts.device.kind))
             }
-            (Some(SetBy::Admin), Some(now), Some(w)) if w.wanted != *now => Some("set-by-admin: left alone".to_owned()),
+            (Some(SetBy::Admin), Some(now), Some(w)) if w.wanted != *now => {
+                Some("set-by-admin: not changed".to_owned())
+            }
             _ => None,
         };
         lines.push(Line {

@@ -1,9 +1,10 @@
-//! `zerocap udev NODE`, and the small program that the rule calls for it: prints properties and publishes the document; at
-//! remove takes it away. Both are this; the small one has the whole program do what it cannot, and says so before it has
-//! written anything.
+//! `zerocap udev NODE`, and the small program that the udev rule calls for it: prints properties and publishes the document; at
+//! a remove event it removes the document. Both programs are this code; the small one leaves what it cannot do to the whole
+//! program, and says so before it has written anything.
 //!
-//! Cheap and silent: environment, sysfs, one kept file, policy files. Never the device unless a claim is needed and sysfs
-//! has none; no lock; no queue file where a test of this boot is open; never fails the event.
+//! It is cheap and quiet: it reads the environment, sysfs, one kept file and the policy files. It opens the device only if a
+//! claim is needed and sysfs does not have it. It takes no lock, reads no queue file while a test of this boot has not ended,
+//! and never makes the event fail.
 
 use crate::assess::compiled::{self, Compiled};
 use crate::assess::{self, publish, tunables, AtEvent, Picture};
@@ -93,7 +94,7 @@ fn called(arguments: &[String], answer: Answer) -> Lines {
             "--tell" => only_tell = true,
             w if w.starts_with('-') => return Err(format!("unknown option {w}")),
             _ if node.is_none() => node = Some(word),
-            _ => return Err("one NODE at a time".to_owned()),
+            _ => return Err("give only one NODE".to_owned()),
         }
     }
     let node = node.ok_or(USAGE)?;
@@ -110,7 +111,7 @@ fn called(arguments: &[String], answer: Answer) -> Lines {
 fn name_of(node: &str) -> std::result::Result<String, String> {
     let name = node.strip_prefix("/dev/").unwrap_or(node).replace('/', "!");
     if name.is_empty() || name.starts_with('.') || name.starts_with('!') {
-        return Err(format!("{} is no device node", escape_str(node)));
+        return Err(format!("{} is not a device node", escape_str(node)));
     }
     Ok(name)
 }
@@ -155,7 +156,7 @@ fn answer(roots: &Roots, node: &str, event: &Event, rules: fn(&Roots) -> Option<
         return nothing();
     }
     if device.devnum.is_none() && !root.exists(&device.sys) {
-        return Err(format!("{} is no whole block device", escape_str(&name)));
+        return Err(format!("{} is not a whole block device", escape_str(&name)));
     }
     let Some(rules) = rules(roots) else { return Ok(None) };
     // Reading a queue file blocks while a test of this boot, or somebody else, waits for a device that does not answer.

@@ -1,6 +1,7 @@
-//! `vg:VG`: the logical volume that is made for a test. The order is the safety: the proof, then the intent that names the
-//! volume, then LVM; after the test, or by recovery, the volume is removed, and the intent goes last. Removed is only what is
-//! this test's by name, tag and identifier, is closed, and bears the test's witness or was never written to.
+//! `vg:VG`: the logical volume that is made for a test. Its safety lies in the order: first the proof, then the intent that
+//! names the volume, then LVM. After the test, or by recovery, the volume is removed, and the intent is removed last. A
+//! volume is removed only if it has the name, tag and identifier of this test, is closed, and holds the witness of the test
+//! or was never written to.
 
 use crate::device::Devnum;
 use crate::error::{Error, Result};
@@ -26,7 +27,7 @@ const NODE_WAIT: Duration = Duration::from_secs(10);
 /// How long an event may keep the volume open that is to go.
 const OPEN_WAIT: Duration = Duration::from_secs(15);
 /// Said in every plan.
-const COST: &str = "LVM's metadata is written twice, and the old content of these extents is lost";
+const COST: &str = "this writes LVM's metadata twice, and the old content of these extents is lost";
 
 /// What LVM says at the moment.
 pub fn reports() -> Result<Reports> {
@@ -95,7 +96,7 @@ pub fn lines(request: &Request, planned: &Planned) -> Vec<String> {
 /// What would be made, and what that costs.
 pub fn told(planned: &Planned) -> String {
     let (own, bytes) = (&planned.own, human_bytes(planned.on_disk.1));
-    format!("would make the logical volume {}/{} of {bytes} and remove it after the test: {COST}", own.group, own.name)
+    format!("would make the logical volume {}/{} of {bytes} and remove it after the test; {COST}", own.group, own.name)
 }
 
 /// Makes the volume and gives its node, with the intent written before. Where it could not be made nothing is left, or the
@@ -168,26 +169,27 @@ pub fn remove(roots: &Roots, own: &Own, run: RunId) -> Result<()> {
         return match lvm::groups()?.contains(&own.group_uuid) {
             true => Ok(()),
             false => Err(failed(format!(
-                "the volume group {} is not here; once it is, run `zerocap recover` again, or give it up with --give-up",
+                "the volume group {} is not present; run `zerocap recover` again when it is, or give the volume up \
+                 with --give-up",
                 own.group
             ))),
         };
     };
     if volume.name != own.name || !volume.tags.iter().any(|t| t == lvm::TAG) {
         return Err(failed(format!(
-            "somebody renamed it ({}/{}) or took its tag `{}` away, so it is theirs now; remove it by lvremove if it is not \
-             wanted, and run `zerocap recover --give-up`",
+            "somebody renamed it ({}/{}) or removed its tag `{}`, so zerocap does not remove it; if nobody needs it, \
+             remove it by lvremove, then run `zerocap recover --give-up`",
             volume.group,
             crate::device::display::escape_str(&volume.name),
             lvm::TAG
         )));
     }
     if volume.open {
-        return Err(failed("something has it open; end that and run `zerocap recover` again".to_owned()));
+        return Err(failed("a program has it open; end that program and run `zerocap recover` again".to_owned()));
     }
     if volume.devnum.is_none() && !own.witness.is_empty() {
         lvm::activate(&volume)?;
-        volume = closed(own)?.ok_or_else(|| failed("it went away meanwhile".to_owned()))?;
+        volume = closed(own)?.ok_or_else(|| failed("it disappeared in the meantime".to_owned()))?;
     }
     if let Some(devnum) = volume.devnum {
         ours(roots, own, run, devnum)?;
@@ -213,7 +215,7 @@ fn ours(roots: &Roots, own: &Own, run: RunId, (major, minor): (u32, u32)) -> Res
     let target = devices::by_number(&roots.system, Devnum { major, minor });
     let device = target.ok_or_else(|| failed("the kernel does not show it"))?.device;
     if LiveHold::default().signature(&device.node(), None)? != Signature::Nothing {
-        return Err(failed("it holds a signature that the test did not write: somebody uses it"));
+        return Err(failed("it holds a signature that the test did not write, so somebody uses it"));
     }
     let mut port = roots.port();
     let mut bears = |at: u64, place: u64| {
@@ -224,7 +226,7 @@ fn ours(roots: &Roots, own: &Own, run: RunId, (major, minor): (u32, u32)) -> Res
         return Ok(());
     }
     Err(failed(
-        "it does not bear the witness of the test: somebody wrote to it; remove it by lvremove if it is not wanted",
+        "it does not hold the witness of the test, so somebody wrote to it; remove it by lvremove if nobody needs it",
     ))
 }
 

@@ -1,7 +1,7 @@
-//! Limits on I/O that the kernel sets this process by its control group: what a test in such a group measures is the limit,
-//! not the device. Reads files only.
+//! Limits on I/O that the kernel sets for this process by its control group. A test in such a group measures the limit and
+//! not the device. It reads files only.
 //!
-//! cgroup v2: `io.max` and `io.latency` of every group from the process's own up, `io.cost.qos` of the root. cgroup v1:
+//! cgroup v2: `io.max` and `io.latency` of every group from the process's own up, and `io.cost.qos` of the root. cgroup v1:
 //! `blkio.throttle.*_device` (kernel documentation, admin-guide/cgroup-v2 and cgroup-v1/blkio-controller).
 
 use crate::device::Devnum;
@@ -44,7 +44,7 @@ pub fn limits(root: &Root, devices: &[Devnum]) -> Fact<Vec<Limit>> {
     };
     // Kernels without such namespaces have no such file.
     if root.link(NAMESPACE.0).known().is_some_and(|name| name != NAMESPACE.1) {
-        return unseen("this is not the machine's own namespace of control groups (a container)");
+        return unseen("zerocap runs in a control group namespace of its own, as in a container");
     }
     let mounts = match mounts::complete(root) {
         Fact::Known(mounts) => mounts,
@@ -65,13 +65,13 @@ pub fn limits(root: &Root, devices: &[Devnum]) -> Fact<Vec<Limit>> {
             continue;
         }
         if path.split('/').any(|part| part == "..") {
-            return unseen("the own control group lies outside of this namespace");
+            return unseen("the control group of zerocap lies outside of this namespace");
         }
         // No limit can be set on the root of a hierarchy.
         let Some(mount) = mounts.iter().find(is_hierarchy) else {
             match path {
                 "/" => continue,
-                _ => return unseen("the hierarchy of the own control group is not mounted here"),
+                _ => return unseen("the hierarchy of the control group of zerocap is not mounted"),
             }
         };
         let files: &[&str] = if unified { &UNIFIED } else { &THROTTLE };
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_that_cannot_be_seen_are_not_known() {
+    fn control_groups_that_cannot_be_seen_are_not_known() {
         assert_eq!(limits_with("0::/\n", &[]), Fact::Known(Vec::new()));
         for own in ["0::/../other\n", "5:blkio:/../..\n", "0::/\n7:name=x,blkio:/a/../b\n"] {
             assert!(limits_with(own, &[]).known().is_none(), "{own}");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn no_groups_limit_nothing_and_no_mount_table_is_not_known() {
+    fn without_control_groups_there_is_no_limit() {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::open(dir.path()).unwrap();
         assert_eq!(limits(&root, &[]), Fact::Known(Vec::new()));

@@ -1,4 +1,4 @@
-//! Wall-clock time as text, the boot's identity, and a seed: what a record needs to say when and where it was made.
+//! Wall-clock time as text, the identity of the boot, and a seed: what a record needs to say when and where it was made.
 
 use crate::fact::Fact;
 use crate::machine::fs::root::Root;

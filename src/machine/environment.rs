@@ -1,4 +1,4 @@
-//! This process: its id, whether it is root's, and what its environment says.
+//! This process: its id, whether root runs it, and what its environment has.
 
 use std::ffi::OsString;
 
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn releases() {
+    fn kernel_releases_are_parsed() {
         assert_eq!(kernel_version("6.17.0-rc3+"), Some((6, 17)));
         assert_eq!(kernel_version("5.14.0-427.el9.x86_64"), Some((5, 14)));
         for no_release in ["7", "linux-6.1", ""] {

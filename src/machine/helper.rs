@@ -1,5 +1,5 @@
-//! Copies of this same program that do one thing each for it, beside each other: an order in, lines out. What they do they do by
-//! themselves, to its end, whatever becomes of this process; nobody waits for one that hangs.
+//! Copies of this program that do one thing each, side by side: they get an order and print lines. Each finishes its work by
+//! itself, whatever happens to this process, and nobody waits for one that hangs.
 
 use rustix::process::{kill_process, Pid, Signal};
 use std::io::{self, BufRead, BufReader, Read, Write};

@@ -1,6 +1,7 @@
-//! Whether somebody asked this process to end (SIGINT, SIGTERM, SIGHUP). A test must put content back before it does.
+//! Whether somebody asked this process to end (SIGINT, SIGTERM, SIGHUP). A test must put the content back before the process
+//! ends.
 //!
-//! The signals set a flag, and are answered where that is asked for; whoever acts looks at it between acts. Interrupted calls go on (SA_RESTART).
+//! The signals set a flag, which the acting code checks between acts. Interrupted system calls are restarted (SA_RESTART).
 
 use crate::machine::sys;
 use std::sync::atomic::{AtomicBool, Ordering};

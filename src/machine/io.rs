@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_on_a_page() {
+    fn a_buffer_starts_on_a_page() {
         for length in [0, 1, 512, 1 << 20] {
             let mut a = Aligned::zeroed(length);
             assert_eq!(a.as_ptr() as usize % ALIGN, 0);

@@ -1,5 +1,5 @@
-//! LVM through its own program, by a fixed path and with a deadline: what its groups and volumes are, the making of one volume
-//! in extents that are named, and the removing of one. Decides nothing; judges no answer but whether it makes sense.
+//! LVM through its own program, by a fixed path and with a deadline: lists groups and volumes, makes one volume in named
+//! extents, and removes one volume. It decides nothing, and only checks whether an answer can be parsed.
 
 use crate::error::{Error, Result};
 use crate::machine::fs::lock::Lock;
@@ -160,7 +160,10 @@ pub fn remove(volume: &Volume) -> Result<()> {
 }
 
 fn nonsense() -> Error {
-    Error::Malformed { path: PROGRAM.to_owned(), what: "its report has not the fields that were asked for".to_owned() }
+    Error::Malformed {
+        path: PROGRAM.to_owned(),
+        what: "its report does not have the fields that were asked for".to_owned(),
+    }
 }
 
 fn run(arguments: &[&str], input: Option<OwnedFd>) -> Result<Said> {
@@ -199,10 +202,10 @@ fn stretch(row: &Value) -> Option<Stretch> {
         ("vg_shared", false, "it is shared with other machines"),
         ("vg_clustered", false, "it is shared with other machines (clustered)"),
         ("vg_exported", false, "it is exported"),
-        ("vg_partial", false, "a physical volume of it is missing"),
-        ("pv_missing", false, "this physical volume of it is missing"),
-        ("pv_duplicate", false, "this physical volume of it is there twice"),
-        ("pv_allocatable", true, "this physical volume takes no new volumes (pvchange -x)"),
+        ("vg_partial", false, "one of its physical volumes is missing"),
+        ("pv_missing", false, "its physical volume on this disk is missing"),
+        ("pv_duplicate", false, "its physical volume on this disk is present twice"),
+        ("pv_allocatable", true, "its physical volume on this disk takes no new volumes (pvchange -x y allows them)"),
     ] {
         if is(field)? != wanted {
             against.push(what.to_owned());

@@ -1,5 +1,5 @@
-//! Which machine this is, for a fleet: a number that is the same at every boot and tells nobody the machine's name or its
-//! machine-id, which systemd asks to be kept from others. Reads one file; decides nothing else.
+//! Identifies this machine in a fleet: a number that is the same at every boot and reveals neither the name of the machine
+//! nor its machine-id, which systemd asks to keep from others. It reads one file.
 
 use crate::device::display::hex;
 use crate::fact::Fact;
@@ -16,7 +16,7 @@ pub fn opaque(root: &Root) -> Fact<String> {
     root.text("etc/machine-id").and_then(|text| match parse(&text) {
         Some(id) => Fact::Known(hex(&app_specific(&id, &APPLICATION))),
         // systemd writes "uninitialized" into an image that has not been booted.
-        None => Fact::malformed("not 32 hex digits"),
+        None => Fact::malformed("it is not 32 hex digits"),
     })
 }
 
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_machine_id_gives_no_number() {
+    fn an_invalid_machine_id_gives_no_number() {
         assert_eq!(of(None), Fact::ABSENT);
         for bad in ["", "\n", "uninitialized\n", "0123", &ID[1..], &format!("{ID}0"), &"0".repeat(32), &"é".repeat(16)]
         {

@@ -1,4 +1,4 @@
-//! The only place that touches the system: files below a root, commands, acts, kept files, udev, child processes.
+//! The only room that touches the system: files below a root, commands, acts, kept files, udev, child processes.
 
 pub mod block;
 pub mod cgroup;

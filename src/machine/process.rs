@@ -1,5 +1,5 @@
-//! Programs of others, run by fixed paths, in an environment of our own, with a deadline. What does not end by then is left
-//! behind: a process in D state cannot be ended, and must not keep this one.
+//! Runs other programs by fixed paths, in an environment of our own, with a deadline. A program that does not end by then is
+//! left alone: a process in D state cannot be ended, and must not block this one.
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use std::io::{self, Read};
@@ -81,10 +81,7 @@ impl Drop for Awake {
 
 fn collect(child: &mut Child, until: Instant) -> io::Result<Said> {
     let late = |child: &Child| {
-        io::Error::new(
-            io::ErrorKind::TimedOut,
-            format!("it did not end in time and is left behind, pid {}", child.id()),
-        )
+        io::Error::new(io::ErrorKind::TimedOut, format!("it did not end in time and still runs, pid {}", child.id()))
     };
     let (Some(mut out), Some(mut err)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(io::Error::other("no pipes"));
@@ -114,7 +111,7 @@ fn collect(child: &mut Child, until: Instant) -> io::Result<Said> {
             let mut chunk = [0u8; 4096];
             match stream.read(&mut chunk) {
                 Ok(0) => open[i] = false,
-                Ok(n) if said[i].len() + n > MOST => return Err(io::Error::other("it said too much")),
+                Ok(n) if said[i].len() + n > MOST => return Err(io::Error::other("it printed too much")),
                 Ok(n) => said[i].extend_from_slice(&chunk[..n]),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
@@ -156,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_left_behind() {
+    fn a_program_that_does_not_end_is_left_alone() {
         let start = Instant::now();
         for script in ["sleep 60", "exec >/dev/null 2>&1; sleep 60"] {
             let error = run("sh", &["-c", script], Duration::from_millis(200)).unwrap_err();

@@ -1,9 +1,9 @@
-//! The port to a simulated device of known truth, under a virtual clock: content in memory, costs and answers by a
-//! [`Model`], a power cut in the middle of a chosen act. Used by tests and, named as such, by `selftest` on a machine
-//! without loop devices.
+//! The port to a simulated device whose true behaviour is known, with a virtual clock: content in memory, costs and answers
+//! from a [`Model`], a power cut in the middle of a chosen act. Tests use it, and so does `selftest` on a machine without
+//! loop devices, which says that the device is simulated.
 //!
-//! Touches no system. What the device costs is `model`, what a cut does to what it was writing is `power`, the devices
-//! that a test must not be fooled by are `zoo`.
+//! It does not touch the system. `model` has the costs of the device, `power` has the effect of a power cut on a write, and
+//! `zoo` has the devices that a test must not be fooled by.
 
 pub mod disk;
 pub mod model;

@@ -1,7 +1,7 @@
 //! Devices that did not answer, and the child that still waits for each: `/run/zerocap/stuck/<name>`, for this boot.
 //!
-//! Decides whether a device is asked at all: while the child that was left behind is still there, one more would only wait
-//! beside it, and whoever asks every minute would pile them up. Once that child is gone the device is asked again.
+//! It decides whether a device is asked at all. While the child that was left behind exists, another one would only wait too,
+//! and a program that asks every minute would pile them up. Once that child is gone, the device is asked again.
 
 use crate::fact::Fact;
 use crate::machine::fs::durable::{Durable, LiveDurable};
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn remembered_while_the_child_is_there() {
+    fn a_stuck_device_is_remembered_while_its_child_exists() {
         let dir = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let first = Stuck::below(dir.path());

@@ -1,5 +1,6 @@
-//! Every `unsafe` of the program: ioctls and system calls that rustix does not know, the handler of signals, and a copy of this process. Each wrapper has one meaning and typed arguments; an
-//! ioctl's number and structure come from the kernel's headers through the bindings.
+//! All `unsafe` code of the program: ioctls and system calls that rustix does not have, the signal handler, and the copy of
+//! this process. Each wrapper has one meaning and typed arguments; the numbers and structures of ioctls come from the
+//! kernel's headers through the bindings.
 #![allow(unsafe_code)]
 
 use nvme_cli_sys as b;
@@ -21,7 +22,11 @@ const FILE: u8 = 2;
 
 /// Whoever pressed ^C sees that it was seen. On a terminal what stands in the line, `^C` and progress, goes first.
 const CLEAR: &str = "\r\x1b[K";
-const ANSWER: &str = concat!("\r\x1b[K", "zerocap: interrupted: the test ends, what it changed is put back ...\n");
+const ANSWER: &str = concat!(
+    "\r\x1b[K",
+    "zerocap: interrupted: the test ends now, and what it changed is put back \
+                                          ...\n"
+);
 
 extern "C" fn note_signal(_: libc::c_int) {
     let answered = ANSWERED.load(Ordering::Relaxed);

@@ -1,5 +1,6 @@
-//! The properties udev keeps of a device, and the kernel's own events of SCSI devices. The only `use udev::` of the program; owned data
-//! leaves. sysfs is never read through libudev: it loses the errno and caches (style.md 4.5).
+//! The properties that udev keeps of a device, and the kernel's own events of SCSI devices. This is the only `use udev::` of
+//! the program, and it returns owned data. sysfs is never read through libudev, which loses the errno and caches (style.md
+//! 4.5).
 //!
 //! The program that udev's rule calls is built without libudev, which an event needs in one case alone: then it says so
 //! ([`NoLibudev`]), and the whole program answers.

@@ -1,5 +1,5 @@
-//! What a run says: is zeroing faster than the threshold? Pairs answer for single calls, the long stretch for much at once;
-//! "faster" needs both. Pure; what it is called is the caller's.
+//! The conclusion of a run: is zeroing faster than the threshold? The pairs answer for single calls, and the long stretch
+//! answers for many. "Faster" needs both. It is pure; the caller turns the answer into a class.
 
 use crate::measure::outcome::{Open, Outcome};
 use crate::measure::stats::sustained::Answer;
@@ -55,20 +55,21 @@ impl std::fmt::Display for Unsure {
             Unsure::Pairs(None) => f.write_str("the pairs do not decide"),
             Unsure::PairsWandered => f.write_str("zeroing was faster in one half of the test and not in the other"),
             Unsure::NoStretch(why) => {
-                write!(f, "single calls zero fast, but the budget left nothing for a long stretch{}", more(why))
+                write!(f, "single calls zero fast, but the budget left nothing for the long stretch{}", more(why))
             }
             Unsure::Stretch { stalls: true } => f.write_str(
-                "single slow calls of zeroing decide over the long stretch, and whether they are rare nobody knows; \
-                             --sustained SIZE sees more of them",
+                "a few slow zeroing calls decide the long stretch, and it is not known how rare they are; a longer \
+                 stretch (--sustained SIZE) shows more of them",
             ),
             Unsure::Stretch { stalls: false } => f.write_str(
-                "single calls zero fast, the long stretch does not decide; --sustained SIZE makes it longer",
+                "single calls zero fast, but the long stretch does not decide; make it longer with --sustained SIZE",
             ),
             Unsure::StretchWandered => f.write_str("the device wrote at changing speed during the long stretch"),
-            Unsure::Owes => {
-                f.write_str("data is written more slowly after zeroing, and how much is still owed nobody saw")
-            }
-            Unsure::Contradiction => f.write_str("single calls do not zero fast, a long stretch does"),
+            Unsure::Owes => f.write_str(
+                "data is written more slowly after zeroing, and the test did not last long enough to \
+                             show the whole cost",
+            ),
+            Unsure::Contradiction => f.write_str("single calls do not zero fast, but a long stretch does"),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What only long spans show: a command over more blocks than its length field holds (its tail must be zero too), and
-//! whether zeroing keeps its advantage past a volatile cache. Numbers come out; no class.
+//! What only long spans show: a command of more blocks than its length field holds, whose tail must be zero too, and whether
+//! zeroing is still faster on a span larger than a volatile cache. It gives figures and no class.
 //!
-//! NVMe Write Zeroes has 16 bits for a block count, 0's based: 65536 blocks (NVM Command Set 1.1, 3.3.8). A limit beyond
-//! that is a kernel's or a device's mistake, and a device that cuts the count leaves old data in the tail.
+//! NVMe Write Zeroes has 16 bits for a block count, 0's based: 65536 blocks (NVM Command Set 1.1, 3.3.8). A larger limit is a
+//! mistake of the kernel or the device, and a device that cuts the count leaves old data in the tail.
 
 use crate::measure::order::DECIDING;
 use crate::measure::range_io::{Spans, Stop};
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn late_in_every_phase_or_whole() {
+    fn a_deep_run_is_incomplete_if_any_phase_is_late() {
         // Two writes of 64 ms, zeroing of 6.4 ms, reading of 32 ms, then the long command.
         for ms in [0, 40, 100, 130, 150, 200] {
             assert_eq!(deep(Zeroing::Real, Some(Nanos(ms * 1_000_000))), Err(Stop::Late), "{ms}");
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn as_long_as_limit_and_range_allow() {
+    fn the_long_command_is_as_long_as_limit_and_range_allow() {
         let of = |room, limit| {
             let plan = Plan::of(0, room, 512, 4096, limit);
             (plan.length, plan.command)

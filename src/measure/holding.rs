@@ -1,5 +1,5 @@
-//! What a test has put where: so that everything can be checked before it is written over, and damage that a zeroing call did
-//! elsewhere in the scratch is seen. Pure.
+//! What a test has written where. With it everything can be checked before it is overwritten, and damage that a zeroing call
+//! did elsewhere in the scratch range is noticed. It is pure.
 
 use crate::machine::port::Fill;
 
@@ -65,7 +65,7 @@ mod tests {
     proptest! {
         /// The same as a byte array in which each byte says what it holds.
         #[test]
-        fn as_an_array_of_bytes(steps in proptest::collection::vec((0u64..64, 1u64..32, 0u64..4), 0..40)) {
+        fn trace_bytes_are_encoded_as_an_array(steps in proptest::collection::vec((0u64..64, 1u64..32, 0u64..4), 0..40)) {
             let (mut holding, mut array) = (Holding::default(), [None; 96]);
             for (offset, length, trial) in steps {
                 let held = match trial { 0 => None, 1 => Some(Held::Zeroed), n => Some(Held::Pattern(n)) };

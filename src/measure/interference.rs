@@ -1,8 +1,8 @@
-//! What zeroing does to those who use the device meanwhile: the latency of single reads and writes at random places of the
-//! scratch range, one at a time, without and with zeroing of the range's other half. Numbers come out; no class.
+//! The effect of zeroing on other users of the device: the latency of single reads and writes at random places of the scratch
+//! range, one at a time, without and with zeroing of the other half of the range. It gives figures and no class.
 //!
-//! The load goes through the same node as the zeroing, as that of another user of the same disk or partition does: what
-//! the kernel's own locks of the node cost is part of it.
+//! The load uses the same node as the zeroing, like another user of the same disk or partition. So the cost of the kernel's
+//! own locks of the node is included.
 
 use crate::machine::port::load::{Background, Load, Loaded};
 use crate::machine::port::{Act, ActError, Done};
@@ -108,7 +108,8 @@ fn kind(
 
 fn loaded(spans: &mut Spans<'_>, load: Load) -> Result<Loaded, End> {
     let operation = "a load beside zeroing";
-    let no_answer = || End::Failed(operation.to_owned(), ActError::Protocol("no figures came".to_owned()));
+    let no_answer =
+        || End::Failed(operation.to_owned(), ActError::Protocol("the acting process gave no figures".to_owned()));
     match spans.act(operation, DECIDING, &Act::Load(load))?.1 {
         Done::Bytes(bytes) => Loaded::decode(&bytes).ok_or_else(no_answer),
         _ => Err(no_answer()),
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nearest_ranks() {
+    fn percentiles_are_nearest_ranks() {
         let mut gathered = Gathered::default();
         gathered.add(Loaded { elapsed: Nanos(9), latencies: (1..=100).rev().collect(), ..Loaded::default() }, 4096);
         let l = gathered.summed_up();

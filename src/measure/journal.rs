@@ -1,9 +1,9 @@
-//! The journal: the old content of what a test will overwrite, kept where a power cut cannot take it.
+//! The journal: the old content of the bytes that a test will overwrite, kept where a power cut cannot destroy it.
 //!
 //! Form: a line `zerocap-journal 2`, a line of JSON ([`Header`]), 32 bytes of SHA-256 over both; then for each piece of the
-//! span its content and 32 bytes of SHA-256 over the head's digest, the piece's number and the content. A piece that was
-//! damaged takes no other with it. The digest of the whole stands in the intent. Reads and writes files through
-//! [`Durable`] only.
+//! span its content and 32 bytes of SHA-256 over the header's digest, the number of the piece and the content. So a damaged
+//! piece does not affect the others. The intent has the digest of the whole. Files are read and written through [`Durable`]
+//! only.
 
 use crate::device::{display, Instance};
 use crate::error::{Error, Result};
@@ -240,7 +240,7 @@ pub fn read<'a>(files: &'a dyn Durable, name: &str) -> Result<Read<'a>> {
     }
     let header: Header = match serde_json::from_slice(&rest[..line]) {
         Ok(header) => header,
-        Err(e) => return damaged(&format!("its header is of another version: {e}")),
+        Err(e) => return damaged(&format!("its header is from another version: {e}")),
     };
     let first = text as u64 + DIGEST;
     let mut whole = Sha256::new();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read() {
+    fn what_was_written_is_read_back() {
         let (files, digest, _) = written();
         let Read::There(journal) = read(&files, "j").unwrap() else { panic!("there") };
         assert_eq!((&journal.header, journal.digest.as_ref()), (&header(), Some(&digest)));
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn one_flipped_byte_damages_one_piece_or_the_head_and_nothing_else() {
+    fn a_flipped_byte_damages_only_one_piece_or_the_header() {
         let (_, digest, bytes) = written();
         let first = bytes.len() - 2560 - 3 * 32;
         for at in (0..bytes.len()).step_by(13) {
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_tail_loses_its_pieces_alone() {
+    fn a_cut_tail_of_the_journal_loses_only_its_own_pieces() {
         let (_, _, bytes) = written();
         for end in (0..bytes.len()).step_by(61) {
             match read(&with(&bytes[..end]), "j").unwrap() {
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_there_is_never_overwritten() {
+    fn an_existing_journal_is_never_overwritten() {
         for there in [&b"cut off"[..], b""] {
             let mut files = with(there);
             assert!(write(&mut files, "j", &header(), |o, n| Ok(content(o, n))).is_err());

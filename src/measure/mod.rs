@@ -1,8 +1,9 @@
-//! The timed and verified test: where it may write (`scratch`), in what order (`order`), one run of it (`trial`), when it
-//! stops (`stats`), what is tried beside it (`deep`, `interference`, over `spans`; `overwrite` in files), and how the content
-//! comes back (`journal`, `recover`).
+//! The timed and verified test: where it may write (`scratch`), in which order (`order`), one run (`trial`), when it stops
+//! (`stats`), what else is tried (`deep`, `interference`, `overwrite` in files), and how the content is put back (`journal`,
+//! `recover`).
 //!
-//! Knows nothing of verdicts: numbers and what happened come out. Every write to a device starts in `scratch` with a proof.
+//! It knows nothing about verdicts: it gives figures and what happened. Every write to a device starts in `scratch` with a
+//! proof.
 
 pub mod conclusion;
 pub mod deep;

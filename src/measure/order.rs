@@ -1,7 +1,7 @@
-//! The methods in the order that is safe to try them in. Pure.
+//! The methods in the order in which it is safe to try them. It is pure.
 //!
-//! A rejected WRITE SAME without the UNMAP bit makes sd withdraw the offload (fieldguide 1.7), so what asks to deallocate
-//! goes first, what asks not to goes after it, and what promises nothing goes late.
+//! A rejected WRITE SAME without the UNMAP bit makes sd withdraw the offload (fieldguide 1.7). So methods that ask to
+//! deallocate come first, then those that ask not to, and a method that promises nothing comes late.
 
 use crate::terms::Method;
 

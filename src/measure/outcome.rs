@@ -1,4 +1,4 @@
-//! What one run of the test gave. Forms only.
+//! The result of one run of the test. This file has the forms only.
 
 use crate::machine::port::ActError;
 use crate::measure::plan::{Plan, SEGMENTS};
@@ -76,8 +76,8 @@ pub enum Open {
 impl std::fmt::Display for Open {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Open::Time => "the time budget is spent",
-            Open::Bytes => "the byte budget is spent",
+            Open::Time => "the time budget is used up",
+            Open::Bytes => "the byte budget is used up",
             Open::Interrupted => "interrupted",
             Open::Granularity => "the byte budget is too small for segments of the deallocation granularity",
         })

@@ -1,8 +1,8 @@
-//! What a database gains from zeroed space: synchronous small writes into allocated, zeroed and overwritten space of one
-//! file, in turns. Numbers come out; nothing is said about the device.
+//! How much a database gains from zeroed space: synchronous small writes into allocated, zeroed and overwritten space of one
+//! file, in turn. It gives figures and says nothing about the device.
 //!
-//! The file was made for this and has no name; nothing has to be put back. Zeroing is verified only where the file system
-//! keeps the bytes where they were: else the zeroes that are read may be those of other blocks.
+//! The file was made for this and has no name, so nothing has to be put back. Zeroing is verified only if the file system
+//! keeps the bytes in their place; otherwise the zeroes that are read may be those of other blocks.
 
 use crate::machine::port::file_acts::{decode_extents, places, Extent, FileAct, SHARED};
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
@@ -129,7 +129,7 @@ impl Run<'_> {
     }
 
     fn extents(&mut self, offset: u64) -> Result<Vec<Extent>, Failed> {
-        match self.act("ask where it lies (FIEMAP)", Act::File(FileAct::Extents { offset, length: AREA })) {
+        match self.act("ask for the extents (FIEMAP)", Act::File(FileAct::Extents { offset, length: AREA })) {
             Ok((_, Done::Bytes(bytes))) => Ok(decode_extents(&bytes)),
             Ok(_) => Ok(Vec::new()),
             // Without FIEMAP nothing is known of the place, and nothing verified.

@@ -1,10 +1,10 @@
-//! What partition tables say about a byte range: a pure, bounded reader of MBR and GPT for the proof that a range is
+//! What partition tables say about a range of bytes: a pure and bounded reader of MBR and GPT for the proof that a range is
 //! free.
 //!
-//! Decides which bytes a table or one of its entries lays claim to, never which are free to write: `scratch` does, and
-//! asks more than this. Errs to the side of "taken": the union of both GPT copies and of a hybrid MBR; a table that
-//! makes no sense takes everything. Touches no device: the caller hands in a function that reads. Follows UEFI 2.10,
-//! chapter 5, and for MBR what `block/partitions/msdos.c` of the kernel takes for a partition.
+//! It decides which bytes a table or one of its entries uses, but never which bytes are free to write: `scratch` does that,
+//! and checks more. In doubt it takes bytes as used: it unites both copies of a GPT, and the parts of a hybrid MBR; a table
+//! that is not valid uses everything. It touches no device: the caller passes a function that reads. It follows UEFI 2.10,
+//! chapter 5, and for MBR the kernel's `block/partitions/msdos.c`.
 
 mod gpt;
 mod mbr;
@@ -21,7 +21,7 @@ impl Table {
         let mut table =
             Table { kind: TableKind::None, entries: Vec::new(), reserved: Vec::new(), notes: Vec::new(), size };
         if !(512..=65536).contains(&logical_block) || !logical_block.is_power_of_two() {
-            table.malformed(format!("a logical block of {logical_block} bytes"));
+            table.malformed(format!("its logical block of {logical_block} bytes is not supported"));
             return table;
         }
         let block = logical_block;

@@ -1,4 +1,4 @@
-//! What a run may use: which bytes, how many, how long. Pure.
+//! What a run may use: which bytes, how many, and how much time. It is pure.
 
 use crate::machine::port::ScratchRange;
 use crate::terms::Method;
@@ -86,8 +86,8 @@ impl Layout {
         // Only pairs of one unit each could be paid for, and too few of them.
         if unit.saturating_mul(3 * LEAST_PAIRS) > max_bytes {
             return Err(format!(
-                "{LEAST_PAIRS} pairs of at least {unit} bytes, each written three times, do not fit the {max_bytes} bytes of \
-                 the budget (--max-bytes)"
+                "the test needs {LEAST_PAIRS} pairs of at least {unit} bytes, each written three times, and that is \
+                 more than the budget of {max_bytes} bytes; allow more with --max-bytes"
             ));
         }
         // Multiples of block and granularity count from the device's LBA 0, not from the node's start.
@@ -102,8 +102,8 @@ impl Layout {
         let segment = if segment > MIB && MIB % unit == 0 { segment / MIB * MIB } else { segment };
         if segment == 0 {
             return Err(format!(
-                "{SEGMENTS} segments of at least {unit} bytes, and a block and {guard} bytes at either end, do not fit the \
-                 {room} bytes that may be used"
+                "the test needs {SEGMENTS} segments of at least {unit} bytes, and a block and {guard} bytes at \
+                 either end, and that is more than the {room} bytes that may be used"
             ));
         }
         let segments = segment * SEGMENTS;
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(layout(16 * MIB, 4096, u64::MAX, budget).unwrap().segments, 12 * MIB);
         assert_eq!(layout(1024 * MIB, 4096, 16 * MIB, budget).unwrap().segments, 12 * MIB);
         assert_eq!(layout(4 * MIB, 0, u64::MAX, budget).unwrap().segments, 2_095_104);
-        assert!(layout(2 * MIB, 0, u64::MAX, budget).is_err_and(|why| why.contains("do not fit the 2097152")));
+        assert!(layout(2 * MIB, 0, u64::MAX, budget).is_err_and(|why| why.contains("more than the 2097152")));
         assert!(layout(1024 * MIB, 24 * MIB, 64 * MIB, budget).is_err_and(|why| why.contains("4 segments of at least")));
         // A segment of a large granule is longer than the usual one.
         assert_eq!(layout(1024 * MIB, 24 * MIB, u64::MAX, budget).unwrap().segments, 96 * MIB);

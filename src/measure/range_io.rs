@@ -1,5 +1,5 @@
-//! Writing and zeroing of long spans, beside the pairs of a run: every write carries the run's pattern, every zeroing is read
-//! back. What a device does wrong ends it in the same words as a run.
+//! Writes and zeroes long spans, besides the pairs of a run: every write has the pattern of the run, and every zeroing is
+//! read back. A mistake of the device ends it with the same words as a run.
 
 use crate::machine::port::{Act, ActError, Done, Fill, Port, ScratchRange};
 use crate::measure::outcome::{End, Seen, Wrong};
@@ -105,7 +105,7 @@ impl Spans<'_> {
             let act = Act::Verify { offset, length, fill: Fill::Zeroes };
             if let (_, Done::Mismatch(at)) = self.act(&format!("read back at byte {offset}"), method, &act)? {
                 let (seen, what) = read_instead(self.port, self.range, at);
-                let text = format!("{method} reported success, {what} is read at byte {at}");
+                let text = format!("{method} reported success, but {what} is read at byte {at}");
                 return Err(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text, seen }).into());
             }
         }
@@ -134,18 +134,18 @@ pub fn failure(
     fill: Fill,
     error: ActError,
 ) -> End {
-    let operation = format!("{method} of {length} bytes from byte {offset} on");
+    let operation = format!("{method} of {length} bytes from byte {offset}");
     if !error.may_accuse() {
         return End::Failed(operation, error);
     }
     let plain = |port: &mut dyn Port, act: &Act| match port.act(range, act).value {
-        Ok(Done::Mismatch(at)) => Err(ActError::Protocol(format!("byte {at} does not read as it was written"))),
+        Ok(Done::Mismatch(at)) => Err(ActError::Protocol(format!("byte {at} does not read back as it was written"))),
         other => other.map(drop),
     };
     let written = plain(port, &Act::Write { offset, length, fill })
         .and_then(|()| plain(port, &Act::Verify { offset, length, fill }));
     if let Err(plain) = written {
-        return End::Failed(format!("{operation}: {error}; a plain write of the same blocks"), plain);
+        return End::Failed(format!("{operation}: {error}; then a plain write of the same blocks"), plain);
     }
     match port.act(range, &Act::Zero { method, offset, length }).value {
         Err(again) if again.may_accuse() => {

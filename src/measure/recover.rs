@@ -1,10 +1,11 @@
-//! Puts journalled content back, block by block: what is the test's own is restored, what is somebody else's is left and
-//! named, and one block that cannot be restored keeps no other from being restored.
+//! Puts journalled content back, block by block. What the test wrote is restored; what somebody else wrote is left and named.
+//! A block that cannot be restored does not keep the others from being restored.
 //!
-//! Restored are: this run's pattern; zeroes, where the intent names their segment and the medium is proved ([`Rules`]);
-//! blocks that cannot be read. A block that holds its old content is left. Any other is somebody's: it is never
-//! overwritten, and it is no fault of the device. The witness goes last, and only when nothing else waits. The range comes
-//! from `scratch`, with its own proof; this file writes nothing but journalled content to it.
+//! These blocks are restored: blocks with this run's pattern; zeroes, if the intent names their segment and the medium is
+//! proved ([`Rules`]); and blocks that cannot be read. A block that holds its old content is left. Any other block is
+//! somebody else's: it is never overwritten, and it is not a fault of the device. The witness is restored last, and only when
+//! nothing else remains. The range comes from `scratch`, with a proof of its own; this file writes only journalled content to
+//! it.
 
 use crate::error::Error;
 use crate::machine::port::pattern::{self, UNIT};
@@ -220,7 +221,7 @@ impl Work<'_> {
     fn read(&mut self, offset: u64, length: u64) -> Result<Option<Vec<u8>>, Failed> {
         match self.port.act(self.range, &Act::Read { offset, length }).value {
             Ok(Done::Bytes(bytes)) if bytes.len() as u64 == length => Ok(Some(bytes)),
-            Ok(_) => Err(failed("read", offset, ActError::Protocol("no bytes came".to_owned()))),
+            Ok(_) => Err(failed("read", offset, ActError::Protocol("no bytes were returned".to_owned()))),
             Err(error) if error.may_accuse() => Ok(None),
             Err(e) => Err(failed("read", offset, e)),
         }
@@ -259,8 +260,8 @@ impl Work<'_> {
         }
         Ok(match self.read(offset, length)? {
             Some(now) if now == bytes => Ok(()),
-            Some(_) => Err(ActError::Protocol("it reads otherwise than it was written back".to_owned())),
-            None => Err(ActError::Protocol("it was written back and cannot be read".to_owned())),
+            Some(_) => Err(ActError::Protocol("it does not read back as it was written".to_owned())),
+            None => Err(ActError::Protocol("it was written back, but cannot be read".to_owned())),
         })
     }
 

@@ -1,7 +1,7 @@
-//! Where a test may write, and the proof of it. The one place that makes a [`ScratchRange`].
+//! Where a test may write, and the proof of that. This is the only code that makes a [`ScratchRange`].
 //!
-//! Decides by checks, each with its result in words; the first that fails refuses, before anything was written. Writes
-//! nothing to the device: a temporary partition exists in the kernel's view alone (BLKPG).
+//! It decides by checks, each with its result in words. The first check that fails refuses the test, before anything was
+//! written. It writes nothing to the device: a temporary partition exists only in the kernel's view (BLKPG).
 
 mod auto;
 mod checks;
@@ -171,21 +171,25 @@ fn in_range(
     checks.require(
         offset % block == 0 && length % block == 0,
         &format!("a multiple of the {block}-byte block"),
-        || format!("offset and length must be multiples of its {block}-byte block"),
+        || format!("offset and length must be multiples of its block size, {block} bytes"),
     )?;
     let inside = offset.checked_add(length).is_some_and(|end| end <= disk.size);
     checks.require(inside, "inside the device", || {
-        format!("{offset}+{length} ends behind the device, which has {} bytes ({})", disk.size, human_bytes(disk.size))
+        format!(
+            "{offset}+{length} ends beyond the end of the device, which has {} bytes ({})",
+            disk.size,
+            human_bytes(disk.size)
+        )
     })?;
     let table = Table::read(disk.size, disk.logical_block, &mut |at, n| on.hold.read_at(at, n));
     let conflict = table.conflict(offset, length);
-    checks.require(conflict.is_none(), "no entry or header of a partition table in the range", || {
-        format!("the range touches {}", conflict.clone().unwrap_or_default())
+    checks.require(conflict.is_none(), "no entry or header of a partition table lies in the range", || {
+        format!("the range overlaps {}", conflict.clone().unwrap_or_default())
     })?;
     let hit = partitions.iter().find(|p| overlap(p, offset, length));
-    checks.require(hit.is_none(), "no partition of the kernel in the range", || {
+    checks.require(hit.is_none(), "no partition of the kernel lies in the range", || {
         format!(
-            "the range overlaps {}; name it as --scratch {} if it is scratch",
+            "the range overlaps {}; to test in that partition, give --scratch {}",
             hit.map_or("", |p| &p.name),
             hit.map_or(String::new(), Partition::node)
         )
@@ -202,9 +206,7 @@ fn in_range(
     };
     let Some(ledger) = ledger else {
         inner_signature(checks, on, &device.node(), Some((offset, length)))?;
-        checks
-            .lines
-            .push("a temporary kernel partition will bound the range, where the device can have one".to_owned());
+        checks.lines.push("a temporary kernel partition will bound the range, if the device can have one".to_owned());
         return Ok((range, None));
     };
     // Before the kernel shows the range as a partition: of one with a signature udev would make links, perhaps root's.
@@ -238,7 +240,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
     same_device(&mut checks, on.root, device, &on.opened)?;
     let disk = on.opened;
     checks.require(disk.logical_block == header.logical_block, "the block size is as journalled", || {
-        format!("its block has {} bytes; the journal is of blocks of {}", disk.logical_block, header.logical_block)
+        format!("its block has {} bytes, but the journal has blocks of {}", disk.logical_block, header.logical_block)
     })?;
     if header.volume.is_some() {
         return volume::of_journal(checks, on, device, header);
@@ -271,7 +273,7 @@ pub fn of_journal(on: &mut Asked<'_>, device: &Device, header: &Header, ledger: 
         None => {
             let hit = partitions.iter().find(|p| overlap(p, first, end - first));
             checks.require(hit.is_none(), "no other partition overlaps the journalled bytes", || {
-                format!("{} lies over the journalled bytes now", hit.map_or("another partition", |p| &p.name))
+                format!("{} overlaps the journalled bytes now", hit.map_or("another partition", |p| &p.name))
             })?;
             match temporary::make(&mut checks, on, device, ledger, place)? {
                 Some(p) => (p, true),

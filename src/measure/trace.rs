@@ -1,4 +1,5 @@
-//! Every single time that a run saw, beside what follows from them: for a report, not for the answer. Forms only.
+//! Every single time of a run, beside its result: it is used for a report and not for the answer. This file has the forms
+//! only.
 
 use crate::measure::stats::sustained::Sustained;
 use verdict_format::samples::{Call, Edge, Pair, Screened};

@@ -1,9 +1,9 @@
 //! One run of the test on a proved range: ladder, fill, edges, pairs of the deciding method, the long stretch, calls of
-//! several lengths, screening of the other methods. The steps stand in files of their own.
+//! several lengths, and short tries of the other methods. Each step is in a file of its own.
 //!
-//! Decides the order of acts and when to stop; what the numbers mean is `stats`, what they are called is the caller's.
-//! Writes only through the port and only to the range it was given. Nothing is written over that was not read and found as
-//! it should be. It does not put back: the caller does, on every way out.
+//! It decides the order of the acts and when to stop. `stats` says what the figures mean, and the caller turns them into a
+//! class. It writes only through the port and only to the given range. Nothing is overwritten before it was read and found as
+//! it should be. It does not put the content back: the caller does, however the run ends.
 
 mod acts;
 mod edges;
@@ -161,7 +161,7 @@ impl Run<'_> {
             if let Some(was) = was.filter(|w| *w != line) {
                 self.out
                     .changed_limits
-                    .push(format!("after {after}: {line}, was {}", was.split('=').nth(1).unwrap_or("")));
+                    .push(format!("after {after}: {line}, before it {}", was.split('=').nth(1).unwrap_or("")));
             }
         }
         *before = now;

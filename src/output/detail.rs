@@ -1,4 +1,4 @@
-//! The detail view of one device: the answer in one sentence, then what it rests on.
+//! The detail view of one device: the answer in one sentence, then what it is based on.
 
 use crate::device::Kind;
 use crate::output::small::{self, Glyphs};
@@ -29,8 +29,8 @@ pub fn predicate(class: Class) -> &'static str {
 pub fn answer(d: &Document) -> String {
     let answer = match d.class {
         // A pin says so whatever limit the kernel has.
-        Class::None if d.basis == Some(Basis::Policy) => "counts as having no zeroing offload".to_owned(),
-        Class::None => format!("{}, so that the kernel writes the zeroes itself", predicate(d.class)),
+        Class::None if d.basis == Some(Basis::Policy) => "is treated as having no zeroing offload".to_owned(),
+        Class::None => format!("{}, so the kernel writes zeroes instead", predicate(d.class)),
         class => predicate(class).to_owned(),
     };
     if d.reason.is_empty() {
@@ -47,12 +47,13 @@ pub(crate) fn beside(d: &Document) -> Vec<(&'static str, String)> {
     if let Some(o) = &d.overwrite {
         let between = interval(o.gain_low, o.gain_high).map_or_else(String::new, |i| format!(" ({i})"));
         let gain = o.gain.map_or_else(String::new, |g| format!(", gain {g:.2}x{between}"));
-        let reuse = o.gain_written.map_or_else(String::new, |g| format!(", written once and used again {g:.2}x"));
+        let reuse = o.gain_written.map_or_else(String::new, |g| format!(", {g:.2}x when a written file is used again"));
         let lacks = o.lacks.as_ref().map_or_else(String::new, |l| format!(" ({l})"));
         rows.push((
             "overwriting",
             format!(
-                "in files of {}, synchronously: unwritten {}, zeroed {}, written {}{gain}{reuse}{lacks}",
+                "synchronous writes into files of {}: into unwritten space {}, zeroed space {}, written space \
+                 {}{gain}{reuse}{lacks}",
                 o.filesystem,
                 rate(o.unwritten),
                 rate(o.write_zeroes),
@@ -72,7 +73,7 @@ pub(crate) fn beside(d: &Document) -> Vec<(&'static str, String)> {
         let ms = |n: u64| n as f64 / 1e6;
         for (name, b) in [("reads", i.read), ("writes", i.write)] {
             let value = format!(
-                "without zeroing {:.2} ms (p99 {:.2}), beside it {:.2} ms (p99 {:.2})",
+                "{:.2} ms (p99 {:.2}) without zeroing, {:.2} ms (p99 {:.2}) beside it",
                 ms(b.without.p50_nanoseconds),
                 ms(b.without.p99_nanoseconds),
                 ms(b.with.p50_nanoseconds),
@@ -85,10 +86,10 @@ pub(crate) fn beside(d: &Document) -> Vec<(&'static str, String)> {
         let (zero, write) = (rate(deep.zero_bytes_per_second), rate(deep.write_bytes_per_second));
         let long = deep
             .command_bytes
-            .map_or_else(String::new, |b| format!("; one command of {} is zero to its end", human_bytes(b)));
+            .map_or_else(String::new, |b| format!("; one command of {} was zero to its end", human_bytes(b)));
         let bytes = human_bytes(deep.bytes);
         rows.push(match &deep.incomplete {
-            Some(why) => ("deep", format!("{bytes} at a stretch: not known, {why}")),
+            Some(why) => ("deep", format!("{bytes} at a stretch: not known: {why}")),
             None => ("deep", format!("{bytes} at a stretch: zeroing {zero}, writing {write}{long}")),
         });
     }
@@ -145,17 +146,17 @@ pub fn write(out: &mut impl Write, d: &Document, samples: Option<&Samples>, glyp
         }
         if let Some(stretch) = &d.sustained {
             let times =
-                stretch.speedup.map_or_else(|| "the cost is lost in the noise".to_owned(), |s| format!("{s:.2}x"));
+                stretch.speedup.map_or_else(|| "the cost is too small to measure".to_owned(), |s| format!("{s:.2}x"));
             row(
-                "in a row",
-                format!("{times} over {}, all that followed charged to zeroing", human_bytes(stretch.bytes)),
+                "long stretch",
+                format!("{times} over {}, with all later costs charged to zeroing", human_bytes(stretch.bytes)),
             )?;
         }
-        let verified = if d.zeroes_verified == Some(true) { "all of it read back as zero" } else { "not verified" };
+        let verified = if d.zeroes_verified == Some(true) { "all of it was read back as zero" } else { "not verified" };
         // What the file system adds is part of the rates.
         let in_file = m.scratch.strip_prefix("directory ");
         let in_file =
-            in_file.map_or_else(String::new, |place| format!("; in a file of {place}, whose own work counts too"));
+            in_file.map_or_else(String::new, |place| format!("; in a file of {place}, whose own work is included"));
         row(
             "measured",
             format!(
@@ -171,7 +172,7 @@ pub fn write(out: &mut impl Write, d: &Document, samples: Option<&Samples>, glyp
             let note = match (&method.error, method.verified) {
                 (Some(e), _) => e.clone(),
                 (None, Some(true)) => "verified".to_owned(),
-                (None, _) => "promises no zeroes".to_owned(),
+                (None, _) => "does not promise zeroes".to_owned(),
             };
             row("", format!("{:<13} {rate:>10}  {note}", method.method.map_or("-", |m| m.as_str())))?;
         }
@@ -194,22 +195,24 @@ fn next(d: &Document) -> Option<String> {
     if d.device.size_bytes == Some(0) {
         let name = &d.device.name;
         return Some(format!(
-            "the kernel knows no size of it, as of a disk that does not answer: `journalctl -k --grep {name}` tells more"
+            "the kernel has no size for it, as for a disk that does not answer; `journalctl -k --grep {name}` may \
+             show why"
         ));
     }
     match d.class {
         Class::Unknown if has(FindingCode::TestInterrupted) => {
-            Some(format!("`zerocap recover {node}` puts back what the test left; then measure it again"))
+            Some(format!("run `zerocap recover {node}` to put back what the test left, then measure it again"))
         }
         // What a test that did not decide needs is part of the first line.
         Class::Unknown if d.measured.is_none() => {
-            let own = format!("`zerocap measure {node}` lists where a test is possible on it");
+            let own = format!("`zerocap measure {node}` lists where a test is possible");
             Some(below(d).map_or(own.clone(), |below| format!("{own}, {below}")))
         }
         // A pin that has no effect passes for one that has.
-        _ if has(FindingCode::PinWithoutOffload) => {
-            Some(format!("the pin counts again once there is an offload; `zerocap policy unpin {node}` takes it away"))
-        }
+        _ if has(FindingCode::PinWithoutOffload) => Some(format!(
+            "the pin has an effect again once there is an offload; `zerocap policy unpin {node}` \
+                          removes it"
+        )),
         _ => None,
     }
 }
@@ -222,8 +225,8 @@ fn below(d: &Document) -> Option<String> {
     }
     let first = d.device.members.first()?;
     Some(match d.device.members.iter().any(|m| is_stack(&m.name)) {
-        true => format!("`zerocap show --tree {}` has what it stands on", d.device.node),
-        false => format!("`zerocap measure /dev/{}` on what it stands on", first.name.replace('!', "/")),
+        true => format!("`zerocap show --tree {}` shows the devices below it", d.device.node),
+        false => format!("`zerocap measure /dev/{}` does so for the device below it", first.name.replace('!', "/")),
     })
 }
 
@@ -232,6 +235,6 @@ pub fn next_of_all(documents: &[Document]) -> Option<String> {
     let unknown = documents.iter().filter(|d| d.class == Class::Unknown).count();
     (unknown > 0).then(|| {
         let those = if unknown == 1 { "1 device is".to_owned() } else { format!("{unknown} devices are") };
-        format!("{those} not known to zero fast or slowly: `zerocap measure DEV` lists where a test is possible")
+        format!("{those} not known to zero fast or slowly; `zerocap measure DEV` lists where a test is possible")
     })
 }

@@ -1,4 +1,4 @@
-//! The answer of `estimate` as text. A time that is not known is `unknown`, never a number.
+//! The answer of `estimate` as text. A time that is not known is `unknown` and never a number.
 
 use crate::output::path_answer;
 use crate::terms::Plan;
@@ -18,7 +18,7 @@ pub fn write(out: &mut impl Write, e: &Estimate) -> io::Result<()> {
             };
             format!("zeroing takes {} by {method}{interval}", time(Some(t)))
         }
-        _ => "how long zeroing takes is unknown".to_owned(),
+        _ => "it is not known how long zeroing takes".to_owned(),
     };
     writeln!(
         out,
@@ -34,7 +34,7 @@ pub fn write(out: &mut impl Write, e: &Estimate) -> io::Result<()> {
     let Some(data) = e.data_fraction else { return Ok(()) };
     writeln!(out, "  with {:.1} % of it data:", data * 100.0)?;
     for (plan, says, t) in [
-        (Plan::ZeroRest, "zero what holds no data, write the data", e.zero_rest_seconds),
+        (Plan::ZeroRest, "zero what will hold no data, write the data", e.zero_rest_seconds),
         (Plan::ZeroFirst, "zero all of it, then write the data", e.zero_first_seconds),
         (Plan::WriteAll, "write data and zeroes", e.write_all_seconds),
     ] {

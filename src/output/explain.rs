@@ -1,5 +1,5 @@
-//! What a word of zerocap means and what to do: taken from the manual pages, which are the one place where that is written.
-//! Pure.
+//! What a word of zerocap means and what to do about it. The text comes from the manual pages, which are the only place where
+//! it is written. It is pure.
 
 use crate::error::exit;
 use crate::terms::{Class, FindingCode, PathCode};
@@ -87,19 +87,19 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_each_kind() {
+    fn a_word_of_each_kind_is_explained() {
         assert!(explain("old-data-left").is_some_and(|t| t.contains("write the zeroes")));
         assert!(explain("data-journal").is_some_and(|t| t.contains("data=ordered")));
         assert!(explain("fast").is_some());
         assert!(explain("7").is_some_and(|t| t.contains("a requirement is not met")));
-        assert!(explain("32").is_some_and(|t| t.starts_with("no such device")));
+        assert!(explain("32").is_some_and(|t| t.starts_with("there is no such device")));
         for none in ["", "9", "what", "-", "007", "EXIT"] {
             assert_eq!(explain(none), None, "{none}");
         }
     }
 
     #[test]
-    fn requests_become_words() {
+    fn requests_are_shown_in_words() {
         assert_eq!(plain(".BR accept ;"), "accept;");
         assert_eq!(plain(".B unknown ,"), "unknown ,");
         assert_eq!(plain("then run \\fBzerocap recover\\fP; do not"), "then run zerocap recover; do not");

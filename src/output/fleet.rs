@@ -1,5 +1,5 @@
-//! What a fleet says, for people: the answer in one sentence, a line a model, then what its devices disagree on. Every text may
-//! come from a file of somebody else's, so all of them are escaped.
+//! The summary of a fleet, for people: the answer in one sentence, one line for each model, then the disagreements of its
+//! devices. Every text may come from somebody else's file, so all texts are escaped.
 
 use crate::device::display::{escape_str, printable};
 use crate::output::grid;
@@ -111,15 +111,16 @@ fn cells(row: &ModelRow, interval: bool) -> [String; 9] {
 fn disagreement(out: &mut impl Write, d: &Disagreement) -> io::Result<()> {
     let why = match d.cause {
         Cause::Unexplained => {
-            "nothing that is known of them tells the classes apart: units differ, so believe no entry for this model"
+            "no known property separates the classes: the devices of this model differ, so do not use a model entry \
+             for it"
         }
         Cause::Surroundings => {
-            "they go with the machine, or with what went on beside the test: measure again when it is quiet"
+            "the classes follow the machine, or what else ran during the test: measure again when the machine is idle"
         }
-        Cause::Firmware => "they go with the firmware",
-        Cause::Transport => "they go with how the devices are attached",
-        Cause::Kernel => "they go with the kernel that they were measured under",
-        Cause::CommandPath => "they go with the command that the kernel sends",
+        Cause::Firmware => "the classes follow the firmware",
+        Cause::Transport => "the classes follow how the devices are attached",
+        Cause::Kernel => "the classes follow the kernel that the devices were measured under",
+        Cause::CommandPath => "the classes follow the command that the kernel sends",
     };
     writeln!(out, "\n{}: tested devices are {}; {why}.", name(&d.vendor, &d.model, &d.kind), classes(&d.classes))?;
     d.values.iter().try_for_each(|v| {

@@ -1,4 +1,5 @@
-//! Cells in columns: padded to the widest of each, and made to fit a terminal. Knows nothing of what the cells say.
+//! Cells in columns, padded to the widest cell of each column, and made to fit a terminal. It does not know what the cells
+//! mean.
 
 /// Between two columns.
 const GAP: &str = "  ";
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_form_that_fits_is_taken_and_the_last_one_is_cut() {
+    fn the_first_table_form_that_fits_is_used_and_the_last_one_is_cut() {
         let forms = || {
             [
                 rows(&[&["a very long name indeed", "one", "two"]]),
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_at_the_right_and_no_line_ends_in_spaces() {
+    fn numbers_are_right_aligned_and_no_line_ends_in_spaces() {
         let table = rows(&[&["NAME", "N", "X"], &["a", "100", ""]]);
         let lines: Vec<String> = lines(&table, &[false, true, false], |_, _, cell| cell.to_owned()).collect();
         assert_eq!(lines, ["NAME    N  X", "a     100"]);

@@ -1,5 +1,5 @@
-//! Renderers of answers: table, detail, a page of HTML, OpenMetrics, udev properties. The JSON is serde's, of the types in
-//! `verdict-format`. They write what they are given and decide nothing.
+//! Prints answers: table, detail, an HTML page, OpenMetrics, udev properties. The JSON is made by serde from the types in
+//! `verdict-format`. The code prints what it is given and decides nothing.
 
 pub mod detail;
 pub mod estimate;

@@ -38,7 +38,7 @@ const FAMILIES: &[Family] = &[
     Family {
         name: "zerocap_device_info",
         unit: None,
-        help: "A device; basis and method are empty where there is none.",
+        help: "A device; basis and method are empty if it has none.",
         samples: |d| {
             let text = |value: &Option<String>| value.clone().unwrap_or_default();
             let labels = vec![
@@ -62,13 +62,13 @@ const FAMILIES: &[Family] = &[
     Family {
         name: "zerocap_expected",
         unit: None,
-        help: "1 for what the claims alone let one expect, 0 for the others.",
+        help: "1 for the class that the claims alone suggest, 0 for the others.",
         samples: |d| states(d.expected, &[Class::Fast, Class::Slow, Class::None, Class::Unknown]),
     },
     Family {
         name: "zerocap_zeroes_verified",
         unit: None,
-        help: "1: every byte zeroed in the test was read back as zero; 0: not so.",
+        help: "1 if every byte that the test zeroed was read back as zero, else 0.",
         samples: |d| one(d.zeroes_verified.map(|v| f64::from(u8::from(v)))),
     },
     Family {
@@ -86,13 +86,13 @@ const FAMILIES: &[Family] = &[
     Family {
         name: "zerocap_overwrite_after_zero_bytes_per_second",
         unit: RATE,
-        help: "Measured rate of writing over a range that was just zeroed.",
+        help: "Measured rate of writing data over a range that was just zeroed.",
         samples: |d| rate(d.overwrite_after_zero_bytes_per_second),
     },
     Family {
         name: "zerocap_speedup_ratio",
         unit: RATIO,
-        help: "Write time over zero time, median of the pairs.",
+        help: "Time of writing divided by time of zeroing, median of the pairs.",
         samples: |d| ratio(d, |s| Some(s.median)),
     },
     Family {
@@ -110,7 +110,7 @@ const FAMILIES: &[Family] = &[
     Family {
         name: "zerocap_findings",
         unit: None,
-        help: "How many findings of a severity.",
+        help: "The number of findings of a severity.",
         samples: |d| {
             let count = |s: Severity| d.findings.iter().filter(|f| f.severity == s).count() as f64;
             Severity::ALL.iter().map(|s| (vec![("severity", s.to_string())], count(*s))).collect()
@@ -119,7 +119,7 @@ const FAMILIES: &[Family] = &[
     Family {
         name: "zerocap_finding",
         unit: None,
-        help: "1 for each finding that there is.",
+        help: "1 for each finding of the device.",
         samples: |d| {
             let mut codes = d.codes();
             codes.sort_unstable();
@@ -130,7 +130,7 @@ const FAMILIES: &[Family] = &[
     Family {
         name: "zerocap_tunable_as_wanted",
         unit: None,
-        help: "1: the tunable is what is wanted of it; 0: it is not.",
+        help: "1 if the tunable has the wanted value, else 0.",
         samples: |d| {
             let is = |t: &Tunable| t.now.as_ref().map(|now| f64::from(u8::from(*now == t.wanted)));
             d.tunables.iter().filter_map(|t| Some((vec![("tunable", t.name.clone())], is(t)?))).collect()
@@ -139,7 +139,7 @@ const FAMILIES: &[Family] = &[
     Family {
         name: "zerocap_measured_timestamp_seconds",
         unit: Some("seconds"),
-        help: "When the test began, since 1970.",
+        help: "Time at which the test began, since 1970.",
         samples: |d| one(d.measured.as_ref().and_then(|m| utc_seconds(&m.at)).map(|t| t as f64)),
     },
 ];

@@ -1,4 +1,4 @@
-//! What `check` says of a path, as text.
+//! The answer of `check` for a path, as text.
 
 use crate::output::detail;
 use crate::terms::Effect;
@@ -16,9 +16,9 @@ fn call(answer: &PathAnswer) -> String {
             let less = if less { ", and later writes gain less by it than elsewhere" } else { "" };
             format!("fallocate(FALLOC_FL_WRITE_ZEROES) works here{less}")
         }
-        (Some(true), _) => format!("fallocate(FALLOC_FL_WRITE_ZEROES) works here but writes: {why}"),
+        (Some(true), _) => format!("fallocate(FALLOC_FL_WRITE_ZEROES) works here, but writes the zeroes: {why}"),
         (Some(false), _) => format!("fallocate(FALLOC_FL_WRITE_ZEROES) fails here: {why}"),
-        (None, _) => format!("whether fallocate(FALLOC_FL_WRITE_ZEROES) works here cannot be told: {why}"),
+        (None, _) => format!("it is not known whether fallocate(FALLOC_FL_WRITE_ZEROES) works here: {why}"),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The view of `probe`: readings grouped by source under their specification names, with the reason of each unknown.
+//! The output of `probe`: readings grouped by source under the names of the specification, and the reason for each reading
+//! that is not known.
 
 use crate::output::detail;
 use std::io::{self, Write};
@@ -13,7 +14,7 @@ fn needs_root(probe: &Probe, source: &str) -> Option<&'static str> {
         return None;
     }
     Some(match source.starts_with("nvme-id") {
-        true => "needs root (before Linux 6.2 always, from then on only where the node may not be read)",
+        true => "need root (always before Linux 6.2; since 6.2 only if you may not read the node)",
         false => "needs root",
     })
 }

@@ -1,6 +1,6 @@
-//! udev properties: `KEY=value` lines for `IMPORT{program}`. Key properties first, the whole under 4 KiB.
+//! udev properties: `KEY=value` lines for `IMPORT{program}`. The key properties come first, and all together are under 4 KiB.
 //!
-//! No text of the device is in them: words, numbers and finding codes only, so nothing a firmware says can inject a line.
+//! They contain no text of the device, only words, numbers and finding codes, so firmware cannot inject a line.
 
 use verdict_format::Document;
 

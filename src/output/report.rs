@@ -1,7 +1,7 @@
-//! One device as a page of HTML: the answer in a sentence, then what it rests on, in pictures and in words.
+//! One device as an HTML page: the answer in a sentence, then what it is based on, in pictures and in words.
 //!
-//! The page asks for nothing: no script, no network, no file beside it; it says so to the browser itself. It draws what is in
-//! the document and in the samples and decides nothing. Without samples there are fewer pictures, and it says why.
+//! The page loads nothing: no script, no network, no other file; it also tells the browser so. It shows what the document and
+//! the samples have, and decides nothing. Without samples it has fewer pictures, and says why.
 
 mod chart;
 mod given;

@@ -1,5 +1,5 @@
-//! What a report draws large, drawn small for the detail view: zero against write as two bars, the pairs as a strip in the
-//! order of time. Within 80 columns; in plain characters, or in blocks where a terminal shows them. Pure.
+//! Small versions of a report's pictures for the detail view: zeroing and writing as two bars, and the pairs as a strip in
+//! the order of time. They fit in 80 columns, and use plain characters, or blocks if the terminal shows them. It is pure.
 
 use crate::output::report::scale::times;
 use crate::terms::Class;
@@ -63,7 +63,7 @@ fn strip(pairs: &[Pair], left_out: u64, glyphs: Glyphs) -> Option<Vec<(&'static 
     let strip = cells.iter().filter_map(|ratio| glyphs.levels.get(level(*ratio))).collect();
     let mut rest = Vec::new();
     if each > 1 {
-        rest.push(format!("a cell is the least of {each}"));
+        rest.push(format!("a mark is the least of {each}"));
     }
     if left_out > 0 {
         rest.push(format!("{left_out} pairs in the middle are not kept"));
@@ -119,6 +119,6 @@ mod tests {
         let texts = texts(&ratios, 6501, Glyphs::PLAIN);
         assert_eq!((texts[0].len(), texts[0].find('.')), (50, Some(32)));
         assert_eq!(texts[1], "500 pairs in order: . 1x, # 4000000x");
-        assert_eq!(texts[2], "a cell is the least of 10; 6501 pairs in the middle are not kept");
+        assert_eq!(texts[2], "a mark is the least of 10; 6501 pairs in the middle are not kept");
     }
 }

@@ -1,4 +1,4 @@
-//! The table of `show`: a line a device, columns aligned, rates in IEC units.
+//! The table of `show`: one line for each device, aligned columns, rates in IEC units.
 
 use crate::output::grid;
 use crate::output::tree::{self, Branches};
@@ -109,43 +109,45 @@ fn of_kernel(documents: &[(String, &Document)], columns: &[&Column], style: &Sty
 
 /// Every column, the default ones first.
 const COLUMNS: &[Column] = &[
-    column("DEVICE", "the kernel's name", |d| text(&d.device.name)),
+    column("DEVICE", "the name that the kernel gives it", |d| text(&d.device.name)),
     column("CLASS", "fast, slow, none, unknown or broken", |d| text(d.class)),
-    column("BASIS", "what the class rests on", |d| Cell::Text(d.basis.map(|b| b.to_string()))),
-    number("ZERO", "zeroing, bytes per second", |d| Cell::Rate(d.zero_bytes_per_second.filter(|_| trusted(d)))),
-    number("WRITE", "writing, bytes per second", |d| Cell::Rate(d.write_bytes_per_second)),
-    number("RATIO", "write time over zero time", |d| Cell::Ratio(d.speedup.map(|s| s.median).filter(|_| trusted(d)))),
-    column("METHOD", "the call that the class is about", |d| {
+    column("BASIS", "what the class is based on", |d| Cell::Text(d.basis.map(|b| b.to_string()))),
+    number("ZERO", "rate of zeroing, bytes per second", |d| Cell::Rate(d.zero_bytes_per_second.filter(|_| trusted(d)))),
+    number("WRITE", "rate of writing, bytes per second", |d| Cell::Rate(d.write_bytes_per_second)),
+    number("RATIO", "time of writing divided by time of zeroing", |d| {
+        Cell::Ratio(d.speedup.map(|s| s.median).filter(|_| trusted(d)))
+    }),
+    column("METHOD", "the call that the class describes", |d| {
         Cell::Text(d.method.map(|m| m.to_string()).filter(|_| trusted(d)))
     }),
-    column("EXPECTED", "what the claims alone let one expect", |d| text(d.expected)),
-    column(FINDINGS, "codes of remarks, see zerocap-verdict(5)", |d| {
+    column("EXPECTED", "the class that the claims alone suggest", |d| text(d.expected)),
+    column(FINDINGS, "codes of the findings; `zerocap explain` explains each", |d| {
         text(of_device(d).map(|f| f.code.as_str()).collect::<Vec<_>>().join(","))
     }),
     NAMES,
-    column("MOUNTS", "where it or a partition of it is mounted", |d| {
+    column("MOUNTS", "where it or one of its partitions is mounted", |d| {
         Cell::Text(d.device.mounts.as_ref().map(|m| m.join(",")))
     }),
-    column("BY-ID", "the link of /dev/disk/by-id", |d| {
+    column("BY-ID", "its link in /dev/disk/by-id", |d| {
         Cell::Text(d.device.names.iter().flatten().find_map(|n| n.strip_prefix(BY_ID)).map(str::to_owned))
     }),
     column("MODEL", "the device's model", |d| Cell::Text(d.device.model.clone())),
     column("FIRMWARE", "the device's firmware", |d| Cell::Text(d.device.firmware.clone())),
-    column("IDENTITY", "the name under which it is kept", |d| Cell::Text(d.device.identity.clone())),
-    column("KIND", "what drives it", |d| text(&d.device.kind)),
+    column("IDENTITY", "the identity under which its measurement is kept", |d| Cell::Text(d.device.identity.clone())),
+    column("KIND", "the kind of device: nvme, scsi, dm, ...", |d| text(&d.device.kind)),
     column("TRAN", "how it is attached", |d| Cell::Text(d.device.transport.clone())),
     number("SIZE", "its size", |d| Cell::Bytes(d.device.size_bytes)),
-    column("VERIFIED", "whether all zeroes were read back", |d| {
+    column("VERIFIED", "whether every zeroed byte was read back as zero", |d| {
         Cell::Text(d.zeroes_verified.map(|v| if v { "yes" } else { "no" }.to_owned()))
     }),
-    number("ALIGN", "align calls to so many bytes", |d| Cell::Bytes(d.hints.alignment_bytes)),
-    number("CHUNK", "zero so many bytes a call", |d| Cell::Bytes(d.hints.chunk_bytes)),
-    column("MEASURED", "when it was measured, UTC", |d| Cell::Text(d.measured.as_ref().map(|m| m.at.clone()))),
+    number("ALIGN", "bytes to which calls should be aligned", |d| Cell::Bytes(d.hints.alignment_bytes)),
+    number("CHUNK", "bytes to zero in one call", |d| Cell::Bytes(d.hints.chunk_bytes)),
+    column("MEASURED", "time of the measurement, UTC", |d| Cell::Text(d.measured.as_ref().map(|m| m.at.clone()))),
 ];
 
 /// Shown on a terminal without being asked for, where a device has such a name.
 const NAMES: Column =
-    column("NAMES", "what people call it: the LV, its name in /dev/mapper or /dev/md", |d| Cell::Text(name(d)));
+    column("NAMES", "the names people use: the LV, the name in /dev/mapper or /dev/md", |d| Cell::Text(name(d)));
 
 /// How many of the columns are shown without `-o`.
 const DEFAULT: usize = 9;

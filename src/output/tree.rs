@@ -1,5 +1,5 @@
-//! The order of `show --tree`: each device with the stacks on it below, as lsblk(8) draws it. A stack on several devices stands
-//! below each of them, its own stacks only the first time.
+//! The order of `show --tree`: each device with the stacks on it below it, as lsblk(8) shows it. A stack on several devices
+//! is below each of them, and its own stacks are shown only the first time.
 
 use crate::device::Device;
 use std::collections::BTreeSet;

@@ -1,4 +1,5 @@
-//! Pins in the text of `99-pins.toml`: adds and takes away one rule, leaves everything else byte for byte. Pure.
+//! Pins in the text of `99-pins.toml`: adds or removes one rule, and leaves everything else unchanged byte for byte. It is
+//! pure.
 
 use super::format::{self, Key, Rule};
 use crate::device::display::{escape_str, is_deceptive, printable};
@@ -63,7 +64,7 @@ pub fn pin(text: &str, pin: &Pin) -> Result<String, String> {
     match problems.first() {
         Some(problem) => Err(problem.clone()),
         None if read.is_some_and(|class| class.value == pin.class) => Ok(new),
-        None => Err("the pin would not be read back".to_owned()),
+        None => Err("the pin would not be found when the file is read again".to_owned()),
     }
 }
 
@@ -134,7 +135,7 @@ fn without(text: &str, all: &[Placed], at: usize) -> Result<Vec<Change>, String>
     let start = line_start(text, rule.header);
     if !text[start..].trim_start().starts_with("[[") {
         let line = text[..start].matches('\n').count() + 1;
-        return Err(format!("{line}: a rule within a line; write it as [[rule]]"));
+        return Err(format!("{line}: the rule stands in one line; write it as a table that begins with [[rule]]"));
     }
     if !rule.is_pin_alone() {
         let keys = ["class", "accept"].into_iter().filter_map(|key| rule.key(key));
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pin_comes_goes_and_leaves_the_rest() {
+    fn adding_and_removing_a_pin_leaves_the_rest_unchanged() {
         let mine = "# mine\n[[rule]]\nmodel = \"X.*\"\nmeasure = \"never\"\n\n# about the next\n[[rule]]\nvendor = \"V\"\nhazard = \"no-answer\"";
         let with = pin(mine, &of("naa.5", Class::Slow)).unwrap();
         assert!(with.starts_with(mine), "{with}");
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn other_wishes_of_a_pinned_rule_stay() {
+    fn other_keys_of_a_pinned_rule_stay() {
         let with = |pin: &str| {
             format!("[[rule]]\nidentity = \"naa.5\"\n{pin}hazard = \"no-answer\"\nmeasure = \"never\" # by hand\nmanage_knob = false\nwhy = \"hung\"\n")
         };
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_text_stays_text() {
+    fn odd_text_is_quoted_and_read_back() {
         for odd in ["a\"b", "a\\b", "a\nclass = \"fast\"", "\u{7f}\u{1b}[0m", "é'#]] ="] {
             let why = Some(odd.to_owned());
             let text =

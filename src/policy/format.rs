@@ -1,30 +1,30 @@
-//! The form of the administrators' rules: TOML text in, rules and problems out. Reads no file, compiles no regex.
+//! Parses the administrators' rules: it takes TOML text and gives rules and problems. It reads no file and compiles no regex.
 //!
 //! A file is a list of `[[rule]]`:
 //! ```toml
 //! [[rule]]
-//! # Which devices: every key that is given must fit. Regular expressions over the whole value (`^(?:…)$`), ASCII classes.
+//! # Which devices: every key that is given must match. Regular expressions for the whole value (`^(?:…)$`), ASCII classes.
 //! vendor   = "Dell.*"
 //! model    = "PERC H7[0-9]{2}"
 //! # also: kind, firmware, serial, path, driver; `identity` is exact text, no expression
-//! # What is wished for them:
+//! # What the rule sets for them:
 //! class          = "slow"          # pins it: fast slow none unknown broken
 //! accept         = "no-answer"     # the pin also overrides this hazard
-//! hazard         = "old-data-left" # known of these devices: old-data-left zeroing-error no-answer
-//! measure        = "never"         # or "auto": by a unit, once, where `scratch` says
-//! scratch        = "label"         # as WHERE of zerocap measure
-//! journal        = "/srv/zerocap"  # the directory where an automatic test keeps the old content
+//! hazard         = "old-data-left" # these devices do that: old-data-left zeroing-error no-answer
+//! measure        = "never"         # or "auto": a unit tests it once, where `scratch` says
+//! scratch        = "label"         # a WHERE of zerocap measure
+//! journal        = "/srv/zerocap"  # the directory where an automatic test keeps its journal
 //! fast_ratio     = 2.0             # from this speedup on zeroing is fast
 //! max_age        = "30d"           # from this age on a measurement is stale
-//! knob_off_below = 1.0             # the kernel's knob goes to 0 where the speedup is surely below this
+//! knob_off_below = 1.0             # write_zeroes_unmap_max_bytes should be 0 if the speedup is surely below this
 //! manage_knob    = true
 //! zeroing_mode   = "writesame"
 //! why            = "support case 1234"
 //! ```
-//! A rule without any of the first keys fits every device. A rule with an unknown key or a value that makes no sense is
-//! told as `file:line: what` and not used, as half a rule could fit more devices than was meant; the other rules work.
-//! Text that is no TOML spoils its file for the same reason: after a lost line nobody knows which rule the next key
-//! belongs to.
+//! A rule without any of the first keys matches every device. A rule with an unknown key or an invalid value is reported as
+//! `file:line: what` and not used, because half a rule could match more devices than it was meant for; the other rules are
+//! used. For the same reason no rule of a file that is not TOML is used: after a damaged line it is not known which rule the
+//! next key belongs to.
 
 use super::{Measure, Sourced};
 use crate::device::display::escape_str;
@@ -154,7 +154,7 @@ pub fn parse(file_name: &str, text: &str) -> (Vec<Rule>, Vec<String>) {
         Ok(table) => table.into_inner(),
         Err(e) => {
             let at = place.of(e.span().map_or(0, |s| s.start));
-            return (rules, vec![format!("{at}: {}; nothing of this file is used", escape_str(e.message()))]);
+            return (rules, vec![format!("{at}: {}; no rule of this file is used", escape_str(e.message()))]);
         }
     };
     for (key, value) in &table {
@@ -169,7 +169,7 @@ pub fn parse(file_name: &str, text: &str) -> (Vec<Rule>, Vec<String>) {
                 }
             }
             _ if name == "rule" => {
-                problems.push(format!("{}: a rule starts with [[rule]]", place.of(value.span().start)))
+                problems.push(format!("{}: a rule has to start with [[rule]]", place.of(value.span().start)))
             }
             _ => problems.push(format!("{}: unknown key {}", place.of(key.span().start), escape_str(name))),
         }
@@ -198,7 +198,7 @@ impl Place {
 fn rule(place: &Place, item: &Spanned<DeValue<'_>>) -> Result<Rule, Vec<String>> {
     let from = place.of(item.span().start);
     let Some(table) = item.get_ref().as_table() else {
-        return Err(vec![format!("{from}: a rule is a table")]);
+        return Err(vec![format!("{from}: a rule has to be a table that begins with [[rule]]")]);
     };
     let mut rule = Rule { from, patterns: Vec::new(), wishes: Wishes::default(), why: None };
     let mut problems = Vec::new();
@@ -210,7 +210,7 @@ fn rule(place: &Place, item: &Spanned<DeValue<'_>>) -> Result<Rule, Vec<String>>
         }
     }
     if problems.is_empty() && rule.wishes == Wishes::default() {
-        problems.push(format!("{}: the rule wishes nothing", rule.from));
+        problems.push(format!("{}: the rule sets nothing", rule.from));
     }
     if problems.is_empty() {
         Ok(rule)
@@ -292,8 +292,8 @@ fn directory(key: &str, value: &DeValue<'_>) -> Result<String, String> {
     }
     match NOT_IN_THE_UNIT.iter().find(|dir| path.starts_with(dir)) {
         Some(dir) => Err(format!(
-            "{key}: zerocap-measure@.service does not see {dir}, and what it kept there would be lost with it; name another \
-             directory"
+            "{key}: zerocap-measure@.service has a {dir} of its own, and a journal there would be lost when the \
+             service ends; name another directory"
         )),
         None => Ok(text),
     }

@@ -1,8 +1,8 @@
-//! Which rules fit a device, and what they come to. Decides nothing about the device; compiles an expression only once
-//! a rule hangs on it.
+//! Which rules match a device, and their combined effect. It decides nothing about the device, and compiles an expression
+//! only when a rule depends on it.
 //!
-//! Rules count in the order given, which is the order of the files ([`drop_in_order`]) and of the rules in them; for
-//! each wish the last rule that fits wins.
+//! The order of the rules is the order of the files ([`drop_in_order`]) and of the rules in them; for each setting the last
+//! matching rule wins.
 
 use super::format::{Key, Pattern, Rule};
 use super::{Policy, Sourced};
@@ -122,7 +122,7 @@ fn compiled(pattern: &Pattern) -> Result<&regex::bytes::Regex, String> {
     let outcome = pattern.compiled.get_or_init(|| {
         // Alone first: "a)|(?:b" would be an expression only inside the brackets, and escape the anchors.
         build(&pattern.text).and_then(|_| build(&format!("^(?:{})$", pattern.text))).map_err(|e| match e {
-            regex::Error::CompiledTooBig(_) => "the expression is too big".to_owned(),
+            regex::Error::CompiledTooBig(_) => "the expression is too large".to_owned(),
             other => reason(&other.to_string()),
         })
     });

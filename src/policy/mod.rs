@@ -1,7 +1,7 @@
-//! What the administrator wants: rules in `policy.d`, pins, thresholds. Wishes only; no effect, and no file is read here.
+//! What the administrator wants: the rules in `policy.d`, pins, thresholds. It has no effect by itself and reads no file.
 //!
-//! `jobs` reads the files through `machine` and hands their text to [`format::parse`]; `matcher` picks the rules that fit a
-//! device; the outcome is a [`Policy`], which `verdict::decide` takes.
+//! `assess` reads the files through `machine` and gives their text to [`format::parse`]. `matcher` selects the rules that
+//! match a device; the result is a [`Policy`], which `verdict::decide` uses.
 
 pub mod edit;
 pub mod format;

@@ -1,5 +1,5 @@
-//! Which blocks the device has mapped, before the test and after the put-back, where it tells: NVMe by NUSE, SCSI by GET LBA
-//! STATUS of a unit with logical block provisioning. Asks only.
+//! Which blocks of the device are mapped, before the test and after the put-back, if the device says so: NVMe by NUSE, SCSI
+//! by GET LBA STATUS of a unit with logical block provisioning. It only asks.
 
 use crate::fact::Fact;
 use crate::facts::nvme::fields::{NSZE, NUSE};
@@ -90,8 +90,8 @@ pub(crate) fn changed(before: &Allocation, after: &Allocation) -> Option<TestFin
     let text = match (before, after) {
         (Allocation::Used(before, block), Allocation::Used(after, _)) if before != after => {
             format!(
-                "the namespace used {before} blocks of {block} bytes before the test and {after} after it (NUSE, which counts its \
-                 other users too)"
+                "the namespace used {before} blocks of {block} bytes before the test and {after} after it (NUSE, \
+                 which also counts other users of the namespace)"
             )
         }
         (Allocation::Pieces(before), Allocation::Pieces(after)) if before != after => {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descriptors() {
+    fn descriptors_of_get_lba_status_are_parsed() {
         let page = |first, blocks, status| lba_status::reply(&[(first, blocks, status)]);
         assert_eq!(first_extent(&page(8, 8, 0), 10), Some((16, true)));
         assert_eq!(first_extent(&page(8, 8, 1), 8), Some((16, false)));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_in_use() {
+    fn blocks_in_use_are_counted_by_nuse() {
         let page = |size: u64, used: u64| [size.to_le_bytes(), size.to_le_bytes(), used.to_le_bytes()].concat();
         assert_eq!(in_use(page(100, 40)), Some(40));
         assert_eq!(in_use(page(100, 100)), Some(100));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_both_tell_is_compared() {
+    fn allocation_is_compared_only_if_known_before_and_after() {
         let pieces = |n| Allocation::Pieces(vec![(0, n)]);
         assert!(changed(&pieces(4096), &pieces(4096)).is_none());
         assert!(changed(&pieces(4096), &Allocation::Untold).is_none());

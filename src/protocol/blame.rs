@@ -1,8 +1,8 @@
-//! Whose fault it is: a run reports what looks like a device's mistake; this file says whether it is the device's. Reads
-//! only. What could as well be somebody else's doing accuses nobody, and the test ends without a verdict.
+//! Decides whose fault it is: a run reports what looks like a mistake of the device, and this file says whether the device
+//! made it. It only reads. If somebody else may have caused it, nobody is blamed, and the test ends without a verdict.
 //!
-//! A block that reads neither zero nor anything that this test or the range ever held was written by somebody else. Zeroes
-//! where no zeroing call was made are the device's doing only where it wrote for nobody else meanwhile. A call that is not
+//! A block that holds neither zeroes nor anything that this test or the range ever held was written by somebody else. Zeroes
+//! where no zeroing call was made are the device's fault only if it wrote for nobody else meanwhile. A call that is not
 //! answered is the device's fault only while the device has it in flight.
 
 use crate::facts::Facts;
@@ -47,7 +47,7 @@ pub fn settle(end: End, asked: &Asked<'_>, range: &ScratchRange) -> End {
 fn innocent(wrong: &Wrong, asked: &Asked<'_>, range: &ScratchRange) -> Option<String> {
     if wrong.hazard == Hazard::NoAnswer {
         if asked.in_file {
-            return Some("a call in a file may wait for its file system, which may be frozen".to_owned());
+            return Some("a call on a file may wait for the file system, which may be frozen".to_owned());
         }
         return not_in_flight(asked.root, asked.facts, range);
     }
@@ -55,17 +55,17 @@ fn innocent(wrong: &Wrong, asked: &Asked<'_>, range: &ScratchRange) -> Option<St
     let at = range.node_offset + seen.offset;
     if foreign(seen, asked, range) {
         return Some(format!(
-            "byte {at} was written by somebody else meanwhile; find out who uses this range before it is tested again"
+            "somebody else wrote byte {at} during the test; find out who uses this range before you test it again"
         ));
     }
     let elsewhere = wrong.hazard == Hazard::ZeroingError;
     let others = match asked.others_wrote {
         Some(0) => return None,
-        Some(bytes) => format!("the disk wrote {} for others during the test", human_bytes(bytes)),
-        None => "the disk does not count what it writes for others".to_owned(),
+        Some(bytes) => format!("others wrote {} to the disk during the test", human_bytes(bytes)),
+        None => "the kernel does not count what others write to the disk".to_owned(),
     };
     elsewhere.then(|| {
-        format!("byte {at} may have been written by another program: {others}; test again when nobody uses it")
+        format!("another program may have written byte {at}: {others}; test again when nobody else uses the disk")
     })
 }
 
@@ -90,16 +90,16 @@ fn not_in_flight(root: &Root, facts: &Facts, range: &ScratchRange) -> Option<Str
     // The node may be a logical volume above the device.
     let (major, minor) = range.devnum;
     if root.flag(&format!("sys/dev/block/{major}:{minor}/dm/suspended")).is(true) {
-        return Some(format!("{} is suspended (dmsetup resume)", range.node));
+        return Some(format!("{} is suspended; resume it with dmsetup resume", range.node));
     }
     let disks = stack::with_members(root, &facts.device);
     let suspended = disks.iter().find(|d| root.flag(&d.attr("dm/suspended")).is(true));
     if let Some(d) = suspended {
-        return Some(format!("{} is suspended (dmsetup resume)", d.node()));
+        return Some(format!("{} is suspended; resume it with dmsetup resume", d.node()));
     }
     let in_flight = disks.iter().filter(|d| !d.kind.is_stack()).any(|d| {
         let text = root.text(&d.attr("inflight"));
         text.known().is_some_and(|t| t.split_whitespace().filter_map(|n| n.parse::<u64>().ok()).any(|n| n > 0))
     });
-    (!in_flight).then(|| "no disk below it has a command in flight: something else holds the call up".to_owned())
+    (!in_flight).then(|| "no disk below it has a command in flight, so something else blocks the call".to_owned())
 }

@@ -1,10 +1,9 @@
-//! After how long a call counts as not answered: from the device's own timeout and the number of commands in the call.
+//! After how long a call counts as not answered, from the device's own timeout and the number of commands in the call.
 //!
-//! The kernel gives up a command after `io_timeout`, aborts it, resets what it was sent to, and sends it once more: four
-//! timeouts for one command, after which it answers by itself, if it can. The commands of one call are in flight together,
-//! `nr_requests` at a time; each further round of them may take a timeout more. Between these bounds:
-//! at least four times 30 s (the kernel's own for disks), since a shorter `io_timeout` says nothing about error handling;
-//! at most 15 minutes, since a person waits.
+//! The kernel gives up a command after `io_timeout`, aborts it, resets the device, and sends it once more: four timeouts for
+//! one command, after which the kernel answers if it can. The commands of one call are in flight together, `nr_requests` at a
+//! time; each further round may take one more timeout. The bounds are at least four times 30 s (the kernel's default for
+//! disks), because a shorter `io_timeout` says nothing about error handling, and at most 15 minutes, because a person waits.
 
 use crate::facts::Facts;
 use crate::machine::fs::root::Root;
@@ -42,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grows_with_the_rounds_within_its_bounds() {
+    fn the_deadline_grows_with_the_rounds_within_its_bounds() {
         assert_eq!(after(30_000, 1, 64), Nanos::from_secs(120));
         assert_eq!(after(30_000, 64, 64), Nanos::from_secs(120));
         assert_eq!(after(30_000, 65, 64), Nanos::from_secs(150));

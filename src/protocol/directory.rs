@@ -1,5 +1,5 @@
-//! `--scratch DIR`: whether the files of a directory lie on the device, and what zeroed space in a file gains for synchronous
-//! writes. Makes one file without a name in the directory and writes nothing else. The class is `in_file`'s.
+//! `--scratch DIR`: whether the files of a directory lie on the device, and how much zeroed space in a file gains for
+//! synchronous writes. It makes one file without a name in the directory and writes nothing else. `in_file` gives the class.
 
 use crate::assess::publish;
 use crate::device::display::escape_str;
@@ -82,7 +82,11 @@ pub(crate) fn check(roots: &Roots, facts: &Facts, located: &Located) -> Result<C
             Ok(through) => lines.extend(through.iter().map(|what| format!("mapped plainly by {what}"))),
             Err(why) => {
                 let names: Vec<String> = devices.iter().map(|d| escape_str(&d.name)).collect();
-                return not_safe(format!("{} lies on {}, not on this device alone: {why}", on.path, names.join(", ")));
+                return not_safe(format!(
+                    "{} lies on {}, and not on this device alone: {why}",
+                    on.path,
+                    names.join(", ")
+                ));
             }
         },
         Place::NoDevice(_, why) | Place::Unknown(why) => return not_safe(format!("{}: {why}", on.path)),
@@ -93,20 +97,20 @@ pub(crate) fn check(roots: &Roots, facts: &Facts, located: &Located) -> Result<C
     let free = free_bytes(&located.path).map_err(|e| Error::file(&located.path, "ask for the free space of", e))?;
     if free < SPARE * LENGTH {
         return not_safe(format!(
-            "{} has {} free, {} are needed",
+            "{} has only {} free, but {} are needed",
             on.mount_point,
             human_bytes(free),
             human_bytes(SPARE * LENGTH)
         ));
     }
     lines.push(format!(
-        "{} lies in {} on {}, mounted on {}",
+        "{} lies in the {} file system on {}, mounted on {}",
         on.path,
         on.filesystem,
         facts.device.node(),
         on.mount_point
     ));
-    lines.push(format!("{} of {} free bytes would be used by one file without a name", LENGTH, free));
+    lines.push(format!("one file without a name would use {} of the {} free bytes", LENGTH, free));
     let lacks = match path::can_write_zeroes(root, &on) {
         Can::Yes => None,
         Can::No(why) | Can::Written(why) | Can::Unknown(why) => Some(why),
@@ -154,9 +158,9 @@ fn acted(
     port.close();
     intents.end(name)?;
     result.map_err(|e| match e.error {
-        None => Error::Interrupted { device: facts.device.node(), what: "the file is gone".to_owned() },
+        None => Error::Interrupted { device: facts.device.node(), what: "the file does not exist any more".to_owned() },
         Some(ActError::Os(errno)) if errno == rustix::io::Errno::OPNOTSUPP.raw_os_error() => {
-            act(e.operation, format!("the file system of {} cannot do that", escape_str(&range.node)))
+            act(e.operation, format!("the file system of {} does not support that", escape_str(&range.node)))
         }
         Some(error) => act(e.operation, error.to_string()),
     })
@@ -166,9 +170,10 @@ fn form(checked: &Checked, outcome: &Outcome) -> Overwrite {
     let bytes = |(bytes, took): (u64, Nanos)| rate(bytes, took);
     let (unwritten, write_zeroes) = (bytes(outcome.unwritten), outcome.write_zeroes.ok().and_then(bytes));
     let refused = outcome.write_zeroes.err().map(|errno| ActError::Os(errno).to_string());
-    let moves = "overwriting moves the bytes (it always copies, or shares them): space made ahead gains nothing";
+    let moves = "overwriting moves the bytes (the file system copies on write, or shares them), so space that is \
+                 prepared ahead gains nothing";
     let lacks = if outcome.moves {
-        Some(format!("{} is unfit: {moves}", checked.on.filesystem))
+        Some(format!("{} cannot be used: {moves}", checked.on.filesystem))
     } else {
         refused.map(|errno| checked.lacks.clone().unwrap_or(errno))
     };

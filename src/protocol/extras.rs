@@ -1,4 +1,5 @@
-//! What is tried beside the pairs where it was asked for: `--deep`, `--interference`. Ties the runs to what is kept.
+//! What is measured in addition to the pairs if it was asked for: `--deep`, `--interference`. It connects these runs with
+//! what is kept.
 
 use crate::machine::port::{Port, ScratchRange};
 use crate::measure::outcome::{End, Open, Outcome};
@@ -40,7 +41,7 @@ pub(crate) fn run(
                 Ok(outcome) => deep_form(outcome),
                 Err(Stop::Late) => Deep {
                     bytes: plan.length,
-                    incomplete: Some("the time budget was spent".to_owned()),
+                    incomplete: Some("the time budget was used up".to_owned()),
                     ..Deep::default()
                 },
                 Err(end) => return Err(end),

@@ -1,4 +1,4 @@
-//! How a test that came to no answer says so: the errors of its steps in words. Decides nothing.
+//! The errors of a test that gave no answer, in words. It decides nothing.
 
 use crate::error::Error;
 use crate::facts::Facts;

@@ -1,8 +1,8 @@
-//! The port of a test whose range is one of a file: the same acts as on a device, with a look at where the file system has
-//! the bytes before and after every zeroing. Zeroes that are read prove something of the disk only where the bytes are where
-//! they were and are no longer space that reads as zero by itself; a file system that moves them gives rates and no class.
+//! The port of a test in a file: the same acts as on a device, with a check of where the file system has the bytes before and
+//! after every zeroing call. Zeroes that are read say something about the disk only if the bytes have not moved and are not
+//! space that reads as zero by itself. A file system that moves them gives rates and no class.
 //!
-//! An errno is the file system's answer and accuses no device.
+//! An errno is an answer of the file system and is not blamed on the device.
 
 use crate::device::Device;
 use crate::machine::port::file_acts::{decode_extents, places, Extent, FileAct};
@@ -52,11 +52,15 @@ impl<'a> InFile<'a> {
         if places(&now) != places(&within(&self.place.extents)) {
             let when = if zeroed { "a zeroing call" } else { "writing" };
             let text = format!(
-                "{kind} moved the file's bytes at {when}: what is read shows nothing of the blocks that were zeroed"
+                "{kind} moved the file's bytes at {when}, so what is read says nothing about the blocks that were \
+                 zeroed"
             );
             self.moved.borrow_mut().get_or_insert(text);
         } else if zeroed && !now.iter().all(|e| e.is_plain(false)) {
-            let text = format!("{kind} only marked the file's bytes as zero: reading them shows nothing of the disk");
+            let text = format!(
+                "{kind} only marked the file's bytes as zero, so reading them says nothing about the \
+                                disk"
+            );
             self.moved.borrow_mut().get_or_insert(text);
         }
         Ok(())
@@ -77,7 +81,10 @@ impl<'a> InFile<'a> {
         }
         let kind = self.kind();
         timed.value = timed.value.map_err(|e| match e {
-            e if e.may_accuse() => ActError::Refused(format!("the answer of {kind} is {e}; it accuses no device")),
+            e if e.may_accuse() => ActError::Refused(format!(
+                "{kind} answered {e}, which says nothing about the \
+                                                              device"
+            )),
             e => e,
         });
         timed
@@ -98,9 +105,8 @@ impl Port for InFile<'_> {
             Act::Verify { .. } => {
                 let mut timed = self.port.act(range, act);
                 if let (Ok(Done::Mismatch(at)), Some(moved)) = (&timed.value, &*self.moved.borrow()) {
-                    let text = format!(
-                        "byte {at} of a file is not as it was left, and {moved}; nobody can be accused of that here"
-                    );
+                    let text =
+                        format!("byte {at} of a file has changed, and {moved}; it cannot be told what caused that");
                     timed.value = Err(ActError::Protocol(text));
                 }
                 timed
@@ -211,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn old_data_is_told_of_where_the_bytes_stay_and_of_nobody_where_they_move() {
+    fn old_data_is_blamed_only_if_the_bytes_did_not_move() {
         let (zero, verify, moved) = zeroed(files());
         assert_eq!((zero, verify, moved), (Ok(Done::Ok), Ok(Done::Mismatch(4096)), None));
         let (zero, verify, moved) = zeroed(Files { to: 1 << 30, ..files() });
@@ -227,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_errno_of_a_file_accuses_nobody() {
+    fn an_errno_of_a_file_is_blamed_on_nobody() {
         for (errno, os) in [(5, false), (95, false), (28, true)] {
             let (zero, ..) = zeroed(Files { errno: Some(errno), ..files() });
             assert_eq!(matches!(zero, Err(ActError::Os(_))), os, "{errno}");
@@ -236,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_file_that_was_moved_only_rates_are_left() {
+    fn a_moved_file_gives_rates_only() {
         let conditions = Conditions::without_test("2026-12-01T00:00:00Z".to_owned(), "directory", Vec::new());
         let mut m = result::blank(&crate::facts::testing::with("sda", &[]), &conditions);
         (m.class, m.zeroes_verified, m.zero_bytes_per_second) = (Class::Fast, true, Some(7));

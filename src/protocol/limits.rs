@@ -1,8 +1,8 @@
-//! Limits and modes before and after the test: what changed is put back where that was asked for and where the kernel
-//! takes it. Writes tunables of the device alone, never its content.
+//! Limits and modes before and after the test: what changed is put back if that was asked for and if the kernel accepts it.
+//! It writes only tunables of the device, and never its content.
 //!
-//! A target that rejects WRITE SAME without UNMAP makes sd withdraw the offload (fieldguide 1.7): the limits cannot be
-//! written themselves then, but `max_write_same_blocks` can, and brings them back.
+//! A target that rejects WRITE SAME without UNMAP makes sd withdraw the offload (fieldguide 1.7). The limits themselves
+//! cannot be written then, but `max_write_same_blocks` can, and brings them back.
 
 use crate::device::Device;
 use crate::fact::Fact;
@@ -74,13 +74,13 @@ pub(crate) fn restore(before: &Limits, root: &Root, facts: &Facts, port: &mut dy
         .changed(&now)
         .map(|(path, was, now)| {
             let why = refused.iter().find(|(p, _)| p == path).map(|(_, why)| format!(" ({why})")).unwrap_or_default();
-            format!("{path} is {now}, was {was}{why}")
+            format!("{path} is {now}, before the test it was {was}{why}")
         })
         .collect();
     let text = if left.is_empty() {
         "all limits and modes that the test changed were put back".to_owned()
     } else {
-        format!("could not be put back: {}", left.join("; "))
+        format!("it could not be put back: {}", left.join("; "))
     };
     vec![TestFinding { code: FindingCode::LimitsChangedByTest, text }]
 }
@@ -91,8 +91,8 @@ fn set(port: &mut dyn Port, root: &Root, device: &Device, path: &str, value: &st
     port.set(device, &TunablePath(path.to_owned()), value).map_err(|e| e.to_string())?;
     match root.text(&device.attr(path)) {
         Fact::Known(now) if now == value => Ok(()),
-        Fact::Known(now) => Err(format!("{value} was written and it reads {now}")),
-        Fact::Unknown(why) => Err(format!("{value} was written and it cannot be read back: {why}")),
+        Fact::Known(now) => Err(format!("{value} was written, but {now} is read back")),
+        Fact::Unknown(why) => Err(format!("{value} was written, but it cannot be read back: {why}")),
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_brings_back_others_first_and_no_zero() {
+    fn tunables_that_restore_others_are_restored_first() {
         let mode = "device/scsi_disk/0:0:0:0/zeroing_mode";
         let blocks = "device/scsi_disk/0:0:0:0/max_write_same_blocks";
         let knob = "queue/write_zeroes_unmap_max_bytes";
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_taken_and_dropped_counts_as_refused() {
+    fn a_value_that_the_kernel_drops_counts_as_refused() {
         let knob = "queue/write_zeroes_unmap_max_bytes";
         let discard = "queue/discard_max_bytes";
         let dir = tempfile::tempdir().unwrap();
@@ -166,7 +166,7 @@ mod tests {
         };
         let root = Root::open(dir.path()).unwrap();
         let facts = crate::facts::testing::with("sda", &[]);
-        for (drops, left) in [("", None), (discard, Some("4096 was written and it reads 512"))] {
+        for (drops, left) in [("", None), (discard, Some("4096 was written, but 512 is read back"))] {
             write("4096\n");
             let before = Limits::read(&root, &facts);
             write("512\n");

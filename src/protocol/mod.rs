@@ -1,8 +1,9 @@
-//! A test from lock to put-back: the order that is the safety. It works on any port, any files and any hold of a disk, so
-//! that the order which is tested on simulated devices is the one that runs on real ones.
+//! A test from lock to put-back; its safety lies in this order. It works with any port, any files and any hold of a disk, so
+//! the order that is tested on simulated devices is the order that runs on real ones.
 //!
-//! Nothing is written to the device before the intent is durable and the journal is whole; no segment is zeroed before the
-//! intent names it; nothing is put back while a call is in flight; the journal goes only after the content was read back.
+//! Nothing is written to the device before the intent is durable and the journal is complete. No segment is zeroed before the
+//! intent names it. Nothing is put back while a call is in flight. The journal is deleted only after the content was read
+//! back.
 
 pub mod allocation;
 pub mod blame;
@@ -140,7 +141,12 @@ pub fn begin(hold: &mut dyn Hold, intents: &mut Intents, node: &str, name: &str)
     match earlier? {
         None => Ok(opened),
         Some(earlier) => {
-            let call = earlier.left_behind.map_or_else(String::new, |pid| format!(" (a call of it is pid {pid})"));
+            let call = earlier.left_behind.map_or_else(String::new, |pid| {
+                format!(
+                    " (one of its calls is still in \
+                                                                                   flight, pid {pid})"
+                )
+            });
             Err(not_safe(format!("an earlier test was cut off{call}; run `zerocap recover` first")))
         }
     }

@@ -1,4 +1,5 @@
-//! Which values of `zeroing_mode` a test with `--tune` tries, and in which order. Decides by the claims alone; writes nothing.
+//! The values of `zeroing_mode` that a test with `--tune` tries, and their order. It decides by the claims only, and writes
+//! nothing.
 
 use crate::facts::Facts;
 use crate::terms::ZeroingMode;
@@ -49,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_claimed_is_tried_and_what_may_be_rejected_last() {
+    fn only_claimed_modes_are_tried_and_risky_ones_last() {
         let all = ["writesame_16_unmap", "writesame_10_unmap", "writesame"];
         assert_eq!(candidates(&disk(true, true, true, "65535\n")), all);
         assert_eq!(candidates(&disk(true, false, true, "65535\n")), all[1..]);

@@ -1,8 +1,9 @@
-//! `--tune`: each `zeroing_mode` that a SCSI disk's claims allow gets a run of its own, and the best one is kept as wanted.
+//! `--tune`: each `zeroing_mode` that the claims of a SCSI disk allow gets a run of its own, and the best mode is kept as
+//! wanted.
 //!
-//! Decides which modes are tried, in which order, and which is best. The disk stays open from the first run to the last,
-//! since a close after writing has the kernel choose its mode anew. Writes the one tunable, through the child that has the
-//! disk open, and puts back what was found; content is written by the runs alone.
+//! It decides which modes are tried, in which order, and which is best. The disk stays open from the first run to the last,
+//! because after a close the kernel chooses its mode again. It writes this one tunable, through the child that has the disk
+//! open, and puts back the mode that was found; only the runs write content.
 
 use crate::machine::port::{ActError, TunablePath};
 use crate::measure::conclusion::Conclusion;
@@ -98,7 +99,7 @@ impl Session<'_, '_> {
         self.word.on_trial = self.mode_path().map(|path| (path, found.clone())).into_iter().collect();
         if let Err(e) = self.write_word() {
             let mut none = Outcome::new(&self.prepared.plan);
-            none.end = End::Failed(format!("note that {MODE} is on trial"), ActError::Refused(e.to_string()));
+            none.end = End::Failed(format!("record that {MODE} is on trial"), ActError::Refused(e.to_string()));
             return none;
         }
         for (i, mode) in modes.iter().enumerate() {
@@ -117,7 +118,7 @@ impl Session<'_, '_> {
             let outcome = outcome.and_then(|outcome| match stayed {
                 // What went wrong in a run went wrong whatever the mode became of it.
                 Some(now) if now != *mode && outcome.end == End::Complete => {
-                    Err(format!("the kernel went over to {now} during the test"))
+                    Err(format!("the kernel changed it to {now} during the test"))
                 }
                 _ => Ok(outcome),
             });
@@ -198,8 +199,8 @@ impl Session<'_, '_> {
         }
         match self.mode_now() {
             Some(now) if now == mode => Ok(()),
-            Some(now) => Err(format!("{mode} was written, {now} is read")),
-            None => Err(format!("{mode} was written and cannot be read back")),
+            Some(now) => Err(format!("{mode} was written, but {now} is read back")),
+            None => Err(format!("{mode} was written, but it cannot be read back")),
         }
     }
 }
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_own_stays_unless_another_is_surely_quicker() {
+    fn the_kernels_mode_stays_unless_another_is_surely_faster() {
         let own = Some("writesame_16_unmap");
         let of = |ratios: [f64; 2]| {
             let a = tried("writesame_16_unmap", ratios[0], End::Complete);
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_of_a_mode_says_its_class() {
+    fn a_run_of_a_mode_gives_its_class() {
         let text = "old data".to_owned();
         let wrong = crate::measure::outcome::Wrong {
             hazard: crate::terms::Hazard::OldDataLeft,

@@ -1,5 +1,5 @@
-//! Which segments a test zeroes, named durably before it does: after a power cut zeroes are put back only where the intent
-//! names them. Decides nothing else, and writes nothing to a device.
+//! Records durably which segments a test zeroes, before it does so: after a power cut zeroes are overwritten by the old
+//! content only if the intent names them. It decides nothing else, and writes nothing to a device.
 
 use crate::device::Device;
 use crate::machine::port::{

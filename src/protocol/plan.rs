@@ -1,4 +1,4 @@
-//! What a test will use: which bytes, which journal, which deadline, how much. Reads only.
+//! What a test will use: which bytes, which journal, which deadline, how much. It only reads.
 
 use crate::device::{Device, Kind};
 use crate::error::{Error, Result};
@@ -66,7 +66,8 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
     let modes = if request.tune { candidates(facts) } else { Vec::new() };
     if request.tune && modes.is_empty() {
         return Err(Error::Usage(format!(
-            "{} claims no zeroing_mode that could be tried (only SCSI disks with a zeroing offload have any); leave out --tune",
+            "{} claims no zeroing_mode that could be tried (only SCSI disks with a zeroing offload have any); leave \
+             out --tune",
             facts.device.node()
         )));
     }
@@ -86,7 +87,7 @@ pub(crate) fn of(roots: &Roots, request: &Request, facts: &Facts, policy: &Polic
         Ok(layout) => layout,
         // With a small granularity it is the request that is too small.
         Err(why) if unit > GRANULARITY_LARGE => return Ok(Intended::TooCoarse(why)),
-        Err(why) => return Err(not_safe(format!("{why}; give a larger scratch or --max-bytes"))),
+        Err(why) => return Err(not_safe(format!("{why}; give a larger scratch range or a larger --max-bytes"))),
     };
     let journal = (!proof.ownerless).then(|| journal_directory(roots, request));
     // A journal of zeroes holds nothing that could be lost with it.
@@ -142,7 +143,7 @@ fn not_tried(facts: &Facts, proof: &Proof) -> Vec<(Method, String)> {
     match facts.queue.unmap.get() {
         None => out.push((
             Method::WriteZeroes,
-            "not tried: this kernel has no FALLOC_FL_WRITE_ZEROES (before 6.17)".to_owned(),
+            "not tried: this kernel has no FALLOC_FL_WRITE_ZEROES, which came with Linux 6.17".to_owned(),
         )),
         _ if proof.volume.as_ref().is_some_and(|v| v.gated) => {
             out.push((Method::WriteZeroes, "gated by the limit of the logical volume".to_owned()))
@@ -154,8 +155,8 @@ fn not_tried(facts: &Facts, proof: &Proof) -> Vec<(Method, String)> {
         // loop hands these on as FALLOC_FL_ZERO_RANGE, and one that the backing file refuses (tmpfs has none) makes the
         // block layer withdraw the offload until the loop device is set up anew.
         // 6.1 falls back to writing and keeps it; the release says only which the kernel is likely to do, so neither risks it.
-        let why = "not tried: a backing file without FALLOC_FL_ZERO_RANGE refuses it, and a kernel from 6.12 on (6.1 does not) then \
-                   withdraws the offload";
+        let why = "not tried: a file system without FALLOC_FL_ZERO_RANGE refuses it, and Linux 6.12 and newer (6.1 \
+                   does not) then withdraw the offload";
         out.extend([Method::ZeroRange, Method::BlkZeroOut].map(|method| (method, why.to_owned())));
     }
     out
@@ -172,7 +173,7 @@ pub(crate) fn lines(request: &Request, proof: &Proof, intended: &Intended) -> Ve
     let Prepared { plan, journal, place, deadline, modes, deep, layout, .. } = match intended {
         Intended::Test(prepared) => &**prepared,
         Intended::TooCoarse(why) => {
-            lines.push(format!("would test nothing and answer unknown, granularity-large: {why}"));
+            lines.push(format!("would test nothing and answer unknown (granularity-large): {why}"));
             return lines;
         }
     };
@@ -185,18 +186,19 @@ pub(crate) fn lines(request: &Request, proof: &Proof, intended: &Intended) -> Ve
             None => "would journal nothing and put nothing back".to_owned(),
         },
         format!(
-            "would write at most {} bytes in all, the put-back included, for at most {} s and the put-back",
+            "would write at most {} bytes in all, the put-back included, in at most {} s plus the time of the \
+             put-back",
             request.max_bytes, request.max_seconds
         ),
         format!("would zero up to {} bytes in one long stretch", plan.sustained),
-        format!("would take a call as not answered after {:.0} s", deadline.as_secs_f64()),
+        format!("would treat a call as not answered after {:.0} s", deadline.as_secs_f64()),
     ]);
     if !modes.is_empty() {
-        lines.push(format!("would try zeroing_mode {}, each for its part of the budget", modes.join(", ")));
+        lines.push(format!("would try zeroing_mode {}, each with its part of the budget", modes.join(", ")));
     }
     if let Some(deep) = deep {
         let command = deep.command.map_or_else(
-            || "no command over 65536 blocks: limit or range do not allow one".to_owned(),
+            || "no command of more than 65536 blocks, because the limit or the range does not allow one".to_owned(),
             |bytes| format!("one command of {bytes} bytes"),
         );
         lines.push(format!("would write and zero {} bytes at a stretch; {command}", deep.length));
@@ -238,8 +240,8 @@ fn room_for_journal(dir: &Path, bytes: u64) -> std::result::Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "the journal needs {}, and {} are free in {}; name another directory with --journal DIR, or use less with \
-         --scratch-bytes",
+        "the journal needs {}, but only {} are free in {}; name another directory with --journal DIR, or test fewer \
+         bytes with --scratch-bytes",
         human_bytes(bytes),
         human_bytes(free),
         there.display()
@@ -257,7 +259,7 @@ fn journal_allowed(
     let below = location::below_directory(&roots.system, dir);
     if below.devices.iter().any(|d| d.name == device.name) {
         if zero {
-            return Ok(format!("on {} itself: the bytes read zero, so nothing is lost with it", device.name));
+            return Ok(format!("on {} itself: the bytes read as zero, so nothing is lost with it", device.name));
         }
         return Err(format!(
             "the journal {} lies on the device itself; name another place with --journal DIR",
@@ -276,10 +278,11 @@ fn journal_allowed(
             dir.display()
         )),
         Some(Place::NoDevice(Medium::Untold, why) | Place::Unknown(why)) if named => {
-            Ok(format!("it cannot be told on what: {why}"))
+            Ok(format!("it cannot be told on which device: {why}"))
         }
         Some(Place::NoDevice(Medium::Untold, why) | Place::Unknown(why)) => Err(format!(
-            "it cannot be told on which device the journal {} lies ({why}); name a safe place with --journal DIR",
+            "it cannot be told on which device the journal {} lies ({why}); name a directory on another device with \
+             --journal DIR",
             dir.display()
         )),
     }

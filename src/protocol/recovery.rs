@@ -1,7 +1,8 @@
-//! What a cut-off test left, cleared up: the medium is found by its witness, not by what a device says of itself; its old
-//! content is put back block by block; intent and journal go last. What cannot be told stays as it is, and is named.
+//! Clears up what an interrupted test left. The medium is found by its witness, and not by what a device says of itself. Its
+//! old content is put back block by block; intent and journal are deleted last. What cannot be decided is left as it is, and
+//! named.
 //!
-//! Works on any port, files and hold, as the test itself does. Writes to a device only through `measure/recover`, in a
+//! It works with any port, files and hold, like the test itself. It writes to a device only through `measure/recover`, in a
 //! range that `measure/scratch` proved again.
 
 use crate::device::display::escape_str;
@@ -55,7 +56,10 @@ fn held(
 ) -> Result<String> {
     let word = machine.intents.of(name)?;
     if let Some(pid) = word.as_ref().and_then(|w| in_flight(machine.root, w)) {
-        let why = format!("a call is still in flight, pid {pid}; try again once it is gone, or after a restart");
+        let why = format!(
+            "a call is still in flight, pid {pid}; try again once that process is gone, or after a \
+                           restart"
+        );
         return Err(Error::NotSafe { device: name.to_owned(), why });
     }
     let file = journal_name(name);
@@ -63,7 +67,9 @@ fn held(
         let disk = recovery_volume::named(machine.root, devices, (&word.identity, &word.device));
         disk.as_ref().map_or(Ok(()), |disk| off_trial(machine, disk, word))?;
         end(machine, name, Some(word), disk.as_ref(), conclude)?;
-        return Ok("the logical volume that was made for the test is gone; what it held was nobody's".to_owned());
+        return Ok("the logical volume that was made for the test does not exist any more; its content belonged to \
+                   nobody"
+            .to_owned());
     }
     let needs_journal = match &word {
         Some(word) => word.journal.is_some() && !matches!(word.phase, Phase::Preparing | Phase::Done),
@@ -73,8 +79,8 @@ fn held(
     if !needs_journal {
         let said = match word.as_ref().map(|w| w.phase) {
             Some(Phase::Preparing) => "the test was cut off before it wrote anything",
-            Some(Phase::Done) => "the content was back already",
-            _ => "nothing to put back",
+            Some(Phase::Done) => "the content had been put back already",
+            _ => "there is nothing to put back",
         };
         return end(machine, name, word.as_ref(), None, conclude).map(|()| said.to_owned());
     }
@@ -83,14 +89,16 @@ fn held(
     let (device, said) = match journal::read(machine.journal, &file)? {
         Read::None => {
             return Err(kept(format!(
-                "the journal is missing (is its file system mounted?); nothing was changed. If the content is given up, run \
-                 `zerocap recover --give-up '{name}'`"
+                "the journal is missing (is its file system mounted?); nothing was changed. If the old content is \
+                 not needed, run `zerocap recover --give-up '{name}'`"
             )))
         }
         Read::Damaged(why) => return Err(kept(format!("the journal is damaged: {why}; nothing was changed"))),
         Read::There(journal) => {
             if word.as_ref().is_some_and(|w| w.run != journal.header.run) {
-                return Err(kept("the journal is of another test than the intent; nothing was changed".to_owned()));
+                return Err(kept(
+                    "the journal and the intent belong to different tests; nothing was changed".to_owned(),
+                ));
             }
             let mut at = Work {
                 root: machine.root,
@@ -114,7 +122,7 @@ fn held(
                     }
                     let said = match report.restored {
                         0 => "the content was as before".to_owned(),
-                        bytes => format!("{bytes} bytes put back and read back"),
+                        bytes => format!("{bytes} bytes were put back and read back"),
                     };
                     (disk(device), said)
                 }
@@ -162,7 +170,7 @@ pub fn give_up(machine: &mut Machine<'_>, name: &str) -> Result<String> {
     let word = machine.intents.of(name).ok().flatten();
     let done = drop_journal(machine.journal, name, word.as_ref()).and_then(|()| machine.intents.end(name));
     machine.intents.release(name);
-    done.map(|()| "given up: journal and intent are removed, the device was not touched".to_owned())
+    done.map(|()| "given up: journal and intent are removed; the device was not touched".to_owned())
 }
 
 /// The tunables that a test held on trial are put back to what was found.
@@ -230,8 +238,8 @@ impl Work<'_> {
         match <[Device; 1]>::try_from(bearing) {
             Ok([device]) => Ok(Medium::Written(device)),
             Err(several) if !several.is_empty() => Err(format!(
-                "{} bear the witness of this test (a clone or a snapshot): none is touched; take all but the one that is \
-                 meant away and run `zerocap recover` again",
+                "{} all hold the witness of this test (one may be a clone or a snapshot), so none is touched; remove \
+                 all but the right one and run `zerocap recover` again",
                 names(&several)
             )),
             Err(_) => self.without_witness(&candidates),
@@ -242,7 +250,7 @@ impl Work<'_> {
     /// it, or the medium is not here.
     fn without_witness(&mut self, candidates: &[Device]) -> std::result::Result<Medium, String> {
         let named: Vec<&Device> = candidates.iter().filter(|d| self.is_named(d)).collect();
-        let absent = "the medium of this journal is not present: no device bears the witness of its test".to_owned();
+        let absent = "the medium of this journal is not present: no device holds the witness of its test".to_owned();
         let [device] = named[..] else { return Err(absent) };
         let (header, run, offset) = (&self.journal.header, self.journal.header.run, self.journal.header.node_offset);
         let (port, mut ours) = (&mut *self.port, false);
@@ -260,14 +268,15 @@ impl Work<'_> {
             // While the test writes its medium bears the witness: one that holds the old content without it is a copy.
             None if self.word.is_some_and(|w| w.phase != Phase::Writing) => Ok(Medium::AsBefore(device.clone())),
             None => Err(format!(
-                "{absent}; {} bears the name of it and holds all of the old content: it is a copy, or the test put the content \
-                 back and could not write that down. If there is no other medium, nothing is lost by `zerocap recover --give-up {}`",
+                "{absent}; {} has its name and holds all of the old content: it is a copy, or the test put the \
+                 content back but could not record that. If there is no other medium, `zerocap recover --give-up {}` \
+                 loses nothing",
                 device.node(),
                 device.node()
             )),
             Some(_) => Err(format!(
-                "{absent}; {} bears the name of it and nothing of the test: it is another medium, or somebody has written over \
-                 all of the range since",
+                "{absent}; {} has its name, but nothing of the test: it is another medium, or somebody has \
+                 overwritten the whole range since",
                 device.node()
             )),
         }
@@ -322,8 +331,12 @@ impl Work<'_> {
     fn back(&mut self, device: &Device, ledger: &mut dyn Durable) -> Result<Report> {
         let not_safe = |why: &str| Error::NotSafe { device: device.node(), why: why.to_owned() };
         let opened = self.hold.lock(&device.node())?;
-        let opened =
-            opened.ok_or_else(|| not_safe("another program holds its lock (flock); try again when it is done"))?;
+        let opened = opened.ok_or_else(|| {
+            not_safe(
+                "another program holds its lock (flock); try again when that program is \
+                                           done",
+            )
+        })?;
         let mut asked = Asked { root: self.root, hold: &mut *self.hold, opened };
         let proof = scratch::of_journal(&mut asked, device, &self.journal.header, ledger)?;
         let result = self.back_in(&proof);
@@ -357,7 +370,7 @@ pub fn remains(report: &Report, header: &Header) -> String {
     let first = |at: u64| header.node_offset + at;
     if let Some((at, _)) = report.foreign.first() {
         said.push(format!(
-            "{} bytes in {} places, the first at byte {}, were written by somebody else and are left as they are",
+            "somebody else wrote {} bytes in {} places, the first at byte {}; they are left as they are",
             sum(&report.foreign),
             report.foreign.len(),
             first(*at)
@@ -365,7 +378,8 @@ pub fn remains(report: &Report, header: &Header) -> String {
     }
     if report.ones > 0 {
         said.push(format!(
-            "{} bytes of these read 0xff, as some devices do after zeroing: nobody can tell them from what was written",
+            "{} of these bytes read as 0xff, as some devices do after zeroing, so they cannot be told from bytes \
+             that somebody wrote",
             report.ones
         ));
     }
@@ -377,7 +391,9 @@ pub fn remains(report: &Report, header: &Header) -> String {
         said.push(format!("{} bytes are damaged in the journal", sum(&report.damaged)));
     }
     said.push(
-        "`zerocap recover` tries again; --export FILE writes the old content to a file, --give-up drops it".to_owned(),
+        "run `zerocap recover` to try again, with --export FILE to write the old content to a file, or with \
+         --give-up to drop it"
+            .to_owned(),
     );
     said.join("; ")
 }

@@ -1,5 +1,5 @@
-//! What recovery does otherwise where the test wrote through a logical volume: the content is looked for in the volume,
-//! wherever that lies by now, and what is said of the device is said of the disk. Reads sysfs only.
+//! What is different in a recovery if the test wrote through a logical volume: the content is looked for in the volume,
+//! wherever the volume lies now, and what is said about the device is said about the disk. It reads sysfs only.
 
 use crate::device::Device;
 use crate::error::Result;
@@ -14,13 +14,13 @@ pub(super) fn among(root: &Root, header: &Header, devices: &[Device]) -> std::re
     let is_it = |d: &&Device| root.text(&d.attr("dm/uuid")).is(uuid.clone());
     let Some(volume) = devices.iter().find(is_it) else {
         return Err(format!(
-            "the logical volume of this journal is not active (device mapper would call it {uuid}); activate it (lvchange \
-             -ay VG/LV) and run `zerocap recover` again"
+            "the logical volume of this journal is not active (its device-mapper UUID is {uuid}); activate it \
+             (lvchange -ay VG/LV) and run `zerocap recover` again"
         ));
     };
     if !root.flag(&volume.attr("dm/suspended")).is(false) {
         let node = volume.node();
-        return Err(format!("{node} is suspended; let it go on (dmsetup resume {}) and try again", volume.name));
+        return Err(format!("{node} is suspended; resume it (dmsetup resume {}) and try again", volume.name));
     }
     Ok(vec![volume.clone()])
 }

@@ -1,4 +1,4 @@
-//! From what a run gave to what is kept: classes, rates, hints, findings. Pure.
+//! Turns the result of a run into what is kept: classes, rates, hints, findings. It is pure.
 
 use crate::facts::Facts;
 use crate::measure::conclusion::{Conclusion, Unsure};
@@ -140,7 +140,7 @@ fn past_cache(m: &Measurement) -> Option<String> {
     let deep = m.deep.as_ref().filter(|_| m.class == Class::Fast)?;
     let ratio = deep.ratio.filter(|r| *r < m.fast_ratio)?;
     let bytes = human_bytes(deep.bytes);
-    Some(format!("over {bytes} at a stretch zeroing is only {ratio:.1} times as fast as writing"))
+    Some(format!("over a stretch of {bytes} zeroing is only {ratio:.1} times as fast as writing"))
 }
 
 /// The class by what happened, then by the numbers.
@@ -230,7 +230,8 @@ fn short(run: &Outcome) -> Option<String> {
     (bytes < wanted).then(|| {
         let why = run.sustained_short.map_or_else(String::new, |why| format!(" ({why})"));
         format!(
-            "only {} of {} were zeroed in one stretch{why}: a device that defers more than that would look the same",
+            "only {} of {} were zeroed in one stretch{why}; a device that defers more work than that would look the \
+             same",
             human_bytes(bytes),
             human_bytes(wanted)
         )
@@ -245,7 +246,10 @@ fn not_sustained(run: &Outcome) -> String {
         Decision::Open => "single calls do not decide, and",
         _ => "single calls zero fast, but",
     };
-    format!("{single} over {bytes} in one stretch zeroing is {times} as writing zeroes, all that follows charged")
+    format!(
+        "{single} over a stretch of {bytes} zeroing is {times} as writing zeroes when all later costs are \
+             charged to it"
+    )
 }
 
 fn method(run: &MethodRun, class: Option<Class>) -> MethodResult {
@@ -283,17 +287,20 @@ fn findings(run: &Outcome, threshold: f64) -> Vec<TestFinding> {
         found.push(TestFinding { code: FindingCode::MethodsDisagree, text });
     }
     for (method, ratio) in run.slower_calls(threshold) {
-        let text = format!("{method} is only {ratio:.2} times as fast as writing zeroes, where punch-hole is fast");
+        let text = format!("{method} is only {ratio:.2} times as fast as writing zeroes, although punch-hole is fast");
         add_finding(&mut found, FindingCode::MethodsDisagree, &text);
     }
     if let Some(times) = run.sustained.as_ref().and_then(|s| s.zero_writes_are_cheaper()).filter(|t| *t >= ELIDED) {
-        let text = format!("writing zeroes is {times:.1} times as fast as writing data: it is as good as zeroing here");
+        let text = format!(
+            "writing zeroes is {times:.1} times as fast as writing data, so on this device it is as \
+                            good as zeroing"
+        );
         found.push(TestFinding { code: FindingCode::ZeroWritesElided, text });
     }
     if let Some(times) = run.deferred_cost() {
         let text = format!(
-            "zeroing and then writing data takes {times:.1} times as long as writing zeroes and then data: what zeroing saves, the \
-             next write pays"
+            "zeroing and then writing data takes {times:.1} times as long as writing zeroes and then data, so the \
+             next write pays for what zeroing saves"
         );
         found.push(TestFinding { code: FindingCode::DeferredCost, text });
     }

@@ -1,4 +1,4 @@
-//! From the times that a run saw to the samples that are kept beside its measurement, within their bounds. Pure.
+//! Turns the times of a run into the samples that are kept beside its measurement, within their limits. It is pure.
 
 use crate::facts::Facts;
 use crate::measure::outcome::Outcome;

@@ -1,5 +1,5 @@
-//! One test: the steps between the open device and the content that is back. The steps and their order are the safety; what
-//! each means stands in a file of its own.
+//! One test: the steps from the opened device to the content that is put back. The safety lies in the steps and their order;
+//! the meaning of each step is in a file of its own.
 
 use crate::device::Devnum;
 use crate::error::{Error, Result};
@@ -136,7 +136,7 @@ impl<'a, 'm> Session<'a, 'm> {
             }
             match port.act(range, &Act::Read { offset, length }).value {
                 Ok(Done::Bytes(bytes)) => Ok(bytes),
-                Ok(_) => Err(act_error(&range.node, "read", &ActError::Protocol("no bytes came".to_owned()))),
+                Ok(_) => Err(act_error(&range.node, "read", &ActError::Protocol("no bytes were returned".to_owned()))),
                 Err(e) => Err(act_error(&range.node, "read the old content of", &e)),
             }
         };
@@ -176,7 +176,8 @@ impl<'a, 'm> Session<'a, 'm> {
             written.map_err(|e| End::Failed(format!("write the witness at byte {offset}"), e))?;
         }
         self.word.volume.iter_mut().for_each(|own| own.witness = self.header.witness_places());
-        let refused = |e: Error| End::Failed("note that the test begins".to_owned(), ActError::Refused(e.to_string()));
+        let refused =
+            |e: Error| End::Failed("record that the test begins".to_owned(), ActError::Refused(e.to_string()));
         self.announce(Phase::Writing).map_err(refused)
     }
 
@@ -281,8 +282,8 @@ impl<'a, 'm> Session<'a, 'm> {
             keep(outcome, &self.conditions)?;
         }
         let what = format!(
-            "a call was not answered in {:.0} s and is still in flight, pid {pid}; nothing more is written to this \
-             device in this boot. Once that process is gone, or after a restart, run `zerocap recover`",
+            "a call was not answered in {:.0} s and is still in flight, pid {pid}; zerocap writes nothing more to \
+             this device in this boot. Run `zerocap recover` once that process is gone, or after a restart",
             self.prepared.deadline.as_secs_f64()
         );
         if self.on.proof.ownerless {

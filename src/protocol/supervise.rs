@@ -1,8 +1,8 @@
-//! What accompanies the run: it counts bytes, reads limits, tells the caller how far it is, and stops at an interrupt or
-//! where the device calls attention to its pool.
+//! What accompanies the run: it counts bytes, reads limits, reports the progress to the caller, and stops at an interrupt or
+//! when the device raises an attention about its pool.
 //!
-//! Decides nothing about the device. After that no further act begins, save a zeroing that is due: its refusal would pass
-//! for the device's answer. The put-back goes past all this, to the port itself.
+//! It decides nothing about the device. After a stop no further act begins, except a zeroing that is due: its refusal would
+//! be taken for the answer of the device. The put-back bypasses all this and uses the port directly.
 
 use crate::device::Device;
 use crate::error::Error;

@@ -1,5 +1,5 @@
-//! What around a test would be measured in place of the device: limits on the I/O of the own control group, on the device or
-//! on one below it. Reads only; a limit refuses the test, and so does not knowing.
+//! What around a test would be measured instead of the device: limits on the I/O of zerocap's control group, for the device
+//! or for one below it. It only reads. A limit refuses the test, and so does a limit that is not known.
 
 use crate::error::{Error, Result};
 use crate::facts::Facts;
@@ -15,13 +15,14 @@ pub(crate) fn unlimited(root: &Root, facts: &Facts) -> Result<()> {
         crate::fact::Fact::Known(limits) => match limits.first() {
             None => Ok(()),
             Some(limit) => refuse(format!(
-                "{} says \"{}\": this limit on the I/O of the own control group would be measured in place of the device; \
-                 run the test outside of that group, or take the limit away meanwhile",
+                "{} says \"{}\": this limits the I/O of zerocap's control group, so the test would measure the limit \
+                 and not the device; run the test outside of that control group, or remove the limit for its time",
                 limit.file, limit.line
             )),
         },
         crate::fact::Fact::Unknown(why) => refuse(format!(
-            "whether a control group limits its I/O is not known ({why}); see that /proc and /sys/fs/cgroup can be read"
+            "it is not known whether a control group limits its I/O ({why}); make sure that /proc and /sys/fs/cgroup \
+             can be read"
         )),
     }
 }

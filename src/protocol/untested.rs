@@ -1,5 +1,5 @@
-//! The answer where there can be no test: the deallocation granularity is too large for range and budget. Writes nothing to
-//! the device. It is kept, where nothing better is, so that nobody asks for the same test at each event.
+//! The answer if no test is possible: the deallocation granularity is too large for the range and the budget. It writes
+//! nothing to the device. The answer is kept, if nothing better is, so that not every event asks for the same test.
 //!
 //! The finding is not made here: `granularity-large` follows from the limit itself, in every verdict of the device.
 
@@ -30,7 +30,7 @@ pub(crate) fn answer(
     let mut remark = |text: &str| listener.remark(text);
     if known || better {
         if better {
-            remark(&format!("{}: not tested: {why}; what was known of it stays", facts.device.node()));
+            remark(&format!("{}: not tested: {why}; what was known of it is kept", facts.device.node()));
         }
         // Nothing has changed, so no event: one would ask for this test again where a policy wants it automatic.
         return publish::anew(roots, &facts.device, &mut remark).map(Box::new);

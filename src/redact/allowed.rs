@@ -1,8 +1,8 @@
-//! What of a machine may be in a recording at all: a list of udev's properties, of the kernel's attributes, of the keys of an
-//! event. Whatever is not on it is left out, since nobody knows what a site writes into a property of its own.
+//! What a recording may contain at all: a list of udev properties, kernel attributes and event keys. Everything else is left
+//! out, because nobody knows what a site writes into a property of its own.
 //!
-//! What is on the list and names something is replaced by [`super::hide`]. A reading that is new in the program comes onto
-//! the list, or its replay differs and a test says so.
+//! What is on the list and names something is replaced by [`super::hide`]. A new reading of the program has to be added to
+//! the list; otherwise its replay differs, and a test says so.
 
 use crate::device::display;
 use crate::machine::port::recorder::{Node, Tree};
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_on_the_list_is_left_out() {
+    fn readings_that_are_not_on_the_list_are_left_out() {
         let mut tree = Tree::default();
         let token = "SITE_TOKEN=abc\nID_BUS=ata\nID_PATH=ip-10.0.0.1-iscsi-iqn.x\n\
                      DEVLINKS=/dev/disk/by-path/ip-10.0.0.1 /dev/disk/by-id/wwn-0x5 /dev/acme/data /dev/disk/by-label/x\n";

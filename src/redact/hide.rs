@@ -1,5 +1,5 @@
-//! Replaces what names one device or its owner in a recorded tree: serial numbers, WWNs, UUIDs, names of volumes, paths of
-//! backing files. The same stand-in everywhere, so that a replay agrees with the machine up to the names. Pure.
+//! Replaces what names a device or its owner in a recorded tree: serial numbers, WWNs, UUIDs, volume names, paths of backing
+//! files. Each has the same replacement everywhere, so a replay equals the machine except for the names. It is pure.
 
 use super::pages::{nqn, t10, Page};
 use super::secrets::{Reach, Secrets};

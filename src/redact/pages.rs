@@ -1,5 +1,5 @@
-//! Where secrets stand in the pages of devices, and how a page is rewritten without them: NVMe Identify, INQUIRY, VPD 80h,
-//! 83h and 89h. Lengths stay; the integrity word of ATA identify data is made anew. Pure.
+//! Where secrets are in the pages of devices, and how a page is rewritten without them: NVMe Identify, INQUIRY, VPD 80h, 83h
+//! and 89h. Lengths do not change; the integrity word of ATA identify data is computed again. It is pure.
 
 use super::secrets::{Reach, Secrets};
 

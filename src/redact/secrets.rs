@@ -1,4 +1,4 @@
-//! What a recording must not give away, and what stands for it: the same stand-in everywhere, of the same length. Pure.
+//! What a recording must not reveal, and its replacements: each is the same everywhere and has the same length. It is pure.
 
 use crate::device::display;
 use std::collections::BTreeMap;
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_stand_in_for_every_form() {
+    fn every_form_of_a_secret_has_the_same_replacement() {
         let mut s = Secrets::default();
         s.text(b"S3XNNX0K123456 ", b'S');
         assert!(s.hex("0025385b71b0d7f2", false));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_in_a_directory_keeps_doing_so() {
+    fn replaced_paths_keep_their_directories() {
         let mut s = Secrets::default();
         for directory in ["/", "/srv", "/srv/customer acme"] {
             s.directory(directory.as_bytes());
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn short_ones_stand_alone() {
+    fn short_secrets_are_replaced_only_as_whole_words() {
         let mut s = Secrets::default();
         s.text(b"12", b'S');
         s.text(b"", b'S');

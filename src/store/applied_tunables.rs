@@ -1,5 +1,5 @@
-//! What zerocap last wrote to each tunable: `/run/zerocap/set/<major>:<minor>`, written at the event that prints `_SET_`,
-//! and before `tune apply` writes. It tells our own value from an administrator's. Changed under a lock.
+//! What zerocap last wrote to each tunable: `/run/zerocap/set/<major>:<minor>`, written at the event that prints `_SET_`, and
+//! before `tune apply` writes. It tells zerocap's value from an administrator's. It is changed under a lock.
 
 use crate::device::Devnum;
 use crate::error::Result;

@@ -1,10 +1,10 @@
-//! Who bears which identity: `/run/zerocap/bearers`, a line a device, added by the events of devices.
+//! Which device has which identity: `/run/zerocap/bearers`, one line for each device, added at the events of devices.
 //!
-//! A kept measurement counts only while no other device bears its identity, and asking every device of the machine for its
-//! own costs more the more there are. A line holds the device's name, the number of its link in `/sys/block`, and its identity.
-//! The kernel gives each link a number of its own, which the listing of the directory shows: so a line of a disk that is gone
-//! fits no link, and a disk without a line is one that is asked itself. Nothing here has to be removed, or complete, to be
-//! right: a line that was lost, torn or never written costs time alone.
+//! A kept measurement counts only while no other device has its identity, and asking every device of the machine costs more
+//! the more there are. A line has the name of the device, the inode number of its link in `/sys/block`, and its identity. The
+//! kernel gives each link a number of its own, which the listing of the directory shows. So a line of a removed disk matches
+//! no link, and a disk without a line is asked itself. Lines need not be removed or complete for a correct answer: a line
+//! that was lost, torn or never written only costs time.
 
 use crate::device::Identity;
 use crate::error::Result;
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_makes_two_lines() {
+    fn no_device_name_can_inject_a_line() {
         for name in ["", "a b", "a\nsdb 11 naa.1", "\u{e9}"] {
             assert_eq!(line(name, 1, None), None, "{name:?}");
         }

@@ -1,9 +1,9 @@
-//! Intents: a durable word, written before the first act of a test, that the test has begun, and how far it is.
+//! Intents: a durable file, written before the first act of a test, which says that the test has begun, and how far it is.
 //!
-//! One under `/var/lib/zerocap/intent/` survives the boot: an intent that nobody holds means that its test was cut off,
-//! perhaps by the device. One under `/run/zerocap/intent/` says at an event, before `/var` is there, that a test of this
-//! boot is open, so that no queue file is read. A running test holds its name there (flock), so that *running*
-//! and *cut off* are two things.
+//! An intent below `/var/lib/zerocap/intent/` survives the boot: if nobody holds it, its test was cut off, perhaps by the
+//! device. An intent below `/run/zerocap/intent/` says at an event, before `/var` is mounted, that a test of this boot has
+//! not ended, so no queue file is read. A running test holds its name there (flock), so *running* and *cut off* can be told
+//! apart.
 
 use crate::device::{Device, Devnum, Identity};
 use crate::error::{Error, Result};
@@ -118,7 +118,7 @@ impl Intents {
         }
         let pid = self.of(name).ok().flatten().map_or_else(String::new, |i| format!(", pid {}", i.pid));
         let why =
-            format!("a test or a recovery of it is running{pid}; nothing was touched, try again when it has ended");
+            format!("a test or a recovery of it is running{pid}; nothing was touched; try again when it has ended");
         Err(Error::NotSafe { device: name.to_owned(), why })
     }
 
@@ -138,7 +138,10 @@ impl Intents {
         let Some(bytes) = self.lasting.read(name)? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(|e| Error::Malformed {
             path: self.lasting.shown(name).display().to_string(),
-            what: format!("not an intent of this version ({e}); the version that wrote it can recover what it left"),
+            what: format!(
+                "it is not an intent of this version ({e}); use the version that wrote it to recover what \
+                           it left"
+            ),
         })
     }
 
@@ -220,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_of_this_boot_goes_with_the_lasting_one_whatever_number_the_disk_has() {
+    fn removing_an_intent_also_removes_that_of_this_boot() {
         let number = |minor| Devnum { major: 8, minor };
         let mut intents = Intents::new(SimulatedDurable::default(), SimulatedDurable::default());
         intents.write("a", Some(number(0)), &word(1)).unwrap();

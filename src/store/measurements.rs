@@ -1,5 +1,6 @@
 //! Kept measurements: `/etc/zerocap/devices/<identity>.json`, and for a device without an identity
-//! `/run/zerocap/kept/<major>:<minor>.json` with what tells it from the next of its number ([`crate::device::Instance`]), which does not outlive the device.
+//! `/run/zerocap/kept/<major>:<minor>.json` with what distinguishes it from the next device of its number
+//! ([`crate::device::Instance`]); the latter does not outlive the device.
 
 use crate::device::{display, Devnum, Identity, Key, Same};
 use crate::error::{Error, Result};
@@ -28,7 +29,7 @@ pub fn load(roots: &Roots, device: impl Into<Key>) -> Result<Option<Measurement>
     let kept = parse(&bytes).map_err(malformed)?;
     let identity = key.identity.as_ref().map(|i| i.as_str().to_owned());
     if kept.identity != identity {
-        return Err(malformed("it was kept for a device of another identity; remove it".to_owned()));
+        return Err(malformed("it was kept for a device with another identity; remove it".to_owned()));
     }
     // Without an identity the number alone is reused by the next device.
     if identity.is_some() {
@@ -46,9 +47,9 @@ pub fn load(roots: &Roots, device: impl Into<Key>) -> Result<Option<Measurement>
 fn parse(bytes: &[u8]) -> std::result::Result<Measurement, String> {
     let kept: Measurement = serde_json::from_slice(bytes)
         .and_then(|tree| serde_json::from_value(printable(tree)))
-        .map_err(|e| format!("not a kept measurement ({e}); remove it or measure again"))?;
+        .map_err(|e| format!("it is not a kept measurement ({e}); remove it or measure again"))?;
     if kept.format != FORMAT {
-        return Err(format!("format {} is not {FORMAT}; measure again", kept.format));
+        return Err(format!("its format is {} and not {FORMAT}; measure again", kept.format));
     }
     match kept.contradiction() {
         Some(what) => Err(format!("it contradicts itself ({what}); remove it or measure again")),
@@ -58,11 +59,11 @@ fn parse(bytes: &[u8]) -> std::result::Result<Measurement, String> {
 
 /// A kept file by its name, for lists: as [`load`] takes it for the device of that identity, which need not be there.
 pub fn listed(files: &dyn Durable, name: &str) -> std::result::Result<Measurement, String> {
-    let bytes = files.read(name).map_err(|e| e.to_string())?.ok_or("a link to nothing; remove it")?;
+    let bytes = files.read(name).map_err(|e| e.to_string())?.ok_or("it is a link that leads nowhere; remove it")?;
     let kept = parse(&bytes)?;
     let own = kept.identity.as_deref().map(|i| format!("{}.json", Identity::file_name_of(i)));
     if own.as_deref() != Some(name) {
-        return Err("it was kept for a device of another identity; remove it".to_owned());
+        return Err("it was kept for a device with another identity; remove it".to_owned());
     }
     Ok(kept)
 }

@@ -1,5 +1,5 @@
-//! What is kept, one file a kind: measurements, intents, what was written to tunables, published documents, model entries,
-//! who bears which identity.
+//! What is kept, one file for each kind: measurements, samples, intents, values written to tunables, published documents,
+//! model entries, and which device has which identity.
 
 pub mod applied_tunables;
 pub mod bearers;

@@ -1,5 +1,5 @@
-//! Model entries: what was measured on other devices of the same model and firmware, from hwdb through the rule
-//! (`ZEROCAP_MODEL_*`), and the entry that measured devices give.
+//! Model entries: the result for other devices of the same model and firmware, which the udev rule imports from hwdb
+//! (`ZEROCAP_MODEL_*`), and the entry that follows from measured devices.
 
 use crate::device::display::escape_str;
 use crate::device::{Device, Kind};
@@ -115,10 +115,10 @@ const THRESHOLD: f64 = 2.0;
 /// The record for hwdb, or why there is none.
 pub fn record(candidate: &Candidate, least: Least) -> std::result::Result<String, String> {
     if let Some(what) = &candidate.backend {
-        return Err(format!("it is {}: what stands behind it is no property of the model", escape_str(what)));
+        return Err(format!("it is {}, so what lies behind it does not follow from the model", escape_str(what)));
     }
     let Some((model, firmware)) = &candidate.name else {
-        return Err("no line says under which name udev looks it up".to_owned());
+        return Err("no line has the name under which udev looks it up".to_owned());
     };
     if let Some(why) = unfit(model, firmware) {
         return Err(why.to_owned());
@@ -128,16 +128,16 @@ pub fn record(candidate: &Candidate, least: Least) -> std::result::Result<String
         return Err("its devices are of different classes".to_owned());
     };
     if !matches!(class, Class::Fast | Class::Slow) {
-        return Err(format!("{class} is no property of a model; a rule in policy.d can say it"));
+        return Err(format!("{class} is not a property of a model; a rule in policy.d can set it"));
     }
     if candidate.different < least.devices {
         return Err(format!(
-            "{} of at least {} devices that can be told apart were measured",
+            "{} devices that can be told apart were measured; at least {} are needed",
             candidate.different, least.devices
         ));
     }
     if let Some(machines) = candidate.machines.filter(|n| *n < least.machines) {
-        return Err(format!("it was measured on {machines} of at least {} machines", least.machines));
+        return Err(format!("it was measured on {machines} machines; at least {} are needed", least.machines));
     }
     // Units of one build differ: where some are close to the threshold, others lie beyond it.
     if least.margin > 1.0 {
@@ -148,7 +148,10 @@ pub fn record(candidate: &Candidate, least: Least) -> std::result::Result<String
         };
         if !clear {
             let bound = if *class == Class::Fast { THRESHOLD * least.margin } else { THRESHOLD / least.margin };
-            return Err(format!("a tested device has a ratio of {is:.2}; {class} needs {needed} {bound:.2} of each"));
+            return Err(format!(
+                "a tested device has a ratio of {is:.2}, but for {class} each needs {needed} \
+                                {bound:.2}"
+            ));
         }
     }
     let kernels: Vec<String> = candidate.kernels.iter().map(|k| escape_str(k)).collect();
@@ -207,7 +210,7 @@ fn unfit(model: &str, firmware: &str) -> Option<&'static str> {
     match () {
         () if model.trim().is_empty() => Some("udev gives it no ID_MODEL"),
         () if !model.chars().all(plain) || !firmware.chars().all(plain) => {
-            Some("its name has characters that the rule does not look up")
+            Some("its name has characters that the udev rule cannot look up")
         }
         () => None,
     }
@@ -253,7 +256,10 @@ mod tests {
         );
         assert!(text.contains("Disk B firmware 1.0: no entry: its devices are of different classes"), "{text}");
         assert!(text.contains("Disk C firmware 1.0: no entry: broken"), "{text}");
-        assert!(text.contains("Disk D firmware 1.0: no entry: 2 of at least 3 devices"), "{text}");
+        assert!(
+            text.contains("Disk D firmware 1.0: no entry: 2 devices that can be told apart were measured; at least 3"),
+            "{text}"
+        );
         assert!(text.contains("QEMU firmware 1.0: no entry: it is a virtual disk"), "{text}");
         assert!(text.contains("# sdx: no entry: udev gives it no ID_MODEL"), "{text}");
         assert!(text.contains("Disk*\\x0a"), "{text}");
@@ -281,11 +287,17 @@ mod tests {
             .unwrap()
             .starts_with("# measured under 7.3, on 16 machines\n"));
         assert!(of(Class::Slow, Some((0.1, 1.3)), 16, 16).is_ok());
-        assert!(of(Class::Fast, Some((2.99, 9.0)), 16, 16).unwrap_err().contains("2.99; fast needs at least 3.00"));
-        assert!(of(Class::Slow, Some((0.1, 1.4)), 16, 16).unwrap_err().contains("1.40; slow needs at most 1.33"));
+        assert!(of(Class::Fast, Some((2.99, 9.0)), 16, 16)
+            .unwrap_err()
+            .contains("2.99, but for fast each needs at least 3.00"));
+        assert!(of(Class::Slow, Some((0.1, 1.4)), 16, 16)
+            .unwrap_err()
+            .contains("1.40, but for slow each needs at most 1.33"));
         assert!(of(Class::Fast, None, 16, 16).is_err());
-        assert!(of(Class::Fast, Some((3.0, 9.0)), 15, 16).unwrap_err().contains("15 of at least 16 devices"));
-        assert!(of(Class::Fast, Some((3.0, 9.0)), 99, 15).unwrap_err().contains("15 of at least 16 machines"));
+        assert!(of(Class::Fast, Some((3.0, 9.0)), 15, 16)
+            .unwrap_err()
+            .contains("15 devices that can be told apart were measured; at least 16"));
+        assert!(of(Class::Fast, Some((3.0, 9.0)), 99, 15).unwrap_err().contains("15 machines; at least 16 are needed"));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Publishes a verdict: `/run/zerocap/<major>:<minor>.json`, readable by all, old or new, never torn. Says whether the
-//! answer changed, so that what rests on it can be looked at again (`dependents`).
+//! Publishes a verdict: `/run/zerocap/<major>:<minor>.json`, readable by all, old or new, never torn. It says whether the
+//! answer changed, so that devices that depend on it can be processed again (`dependents`).
 
 use crate::device::{Devnum, Instance};
 use crate::error::Result;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_alone_changes_nothing_and_a_remark_is_no_answer() {
+    fn a_new_time_or_remark_is_not_a_changed_answer() {
         let one = json!({"class": "fast", "hints": {"chunk_bytes": 1}, "findings": [], "published": {"at": "a", "program": "z"}});
         let with = |pointer: &str, value: Value| {
             let mut other = one.clone();

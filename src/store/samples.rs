@@ -1,7 +1,7 @@
-//! The single times of a test, beside its kept measurement: `/etc/zerocap/samples/<identity>.json`, and for a device without
-//! an identity `/run/zerocap/samples/<major>:<minor>.json`, which does not outlive the device.
+//! The times of the single calls of a test, beside its kept measurement: `/etc/zerocap/samples/<identity>.json`, and for a
+//! device without an identity `/run/zerocap/samples/<major>:<minor>.json`, which does not outlive the device.
 //!
-//! They are there for reports. No verdict rests on them, so no event reads them, and without them nothing else is missing.
+//! They are for reports. No verdict depends on them, so no event reads them, and nothing else is missing without them.
 
 use crate::device::{Devnum, Key};
 use crate::error::{Error, Result};
@@ -32,14 +32,14 @@ pub fn load(roots: &Roots, device: impl Into<Key>) -> Result<Option<Samples>> {
     let Some((files, name)) = place(roots, &key) else { return Ok(None) };
     let Some(bytes) = files.read(&name)? else { return Ok(None) };
     let malformed = |what: String| Error::Malformed { path: files.shown(&name).display().to_string(), what };
-    let again = "the next test writes it anew, or remove it";
-    let samples: Samples =
-        serde_json::from_slice(&bytes).map_err(|e| malformed(format!("no samples of a test ({e}); {again}")))?;
+    let again = "the next test replaces it; you may also remove it";
+    let samples: Samples = serde_json::from_slice(&bytes)
+        .map_err(|e| malformed(format!("these are not samples of a test ({e}); {again}")))?;
     if (samples.format, samples.kind) != (FORMAT, Kind::Samples) {
-        return Err(malformed(format!("no samples of format {FORMAT}; {again}")));
+        return Err(malformed(format!("these are not samples of format {FORMAT}; {again}")));
     }
     if samples.identity.as_deref() != key.identity.as_ref().map(|i| i.as_str()) {
-        return Err(malformed(format!("these are samples of a device of another identity; {again}")));
+        return Err(malformed(format!("these are samples of a device with another identity; {again}")));
     }
     if let Some(what) = impossible(&samples) {
         return Err(malformed(format!("no test writes {what}; {again}")));

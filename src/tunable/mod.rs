@@ -1,5 +1,5 @@
-//! The kernel's tunables that bear on zeroing: which there are, whether one is to be written, and by whom it was. Plans and
-//! words only; `jobs` reads and writes.
+//! The kernel's tunables that concern zeroing: which ones exist, whether one has to be written, and who wrote it. It has
+//! plans and words only; `jobs` reads and writes.
 
 pub mod plan;
 mod registry;
@@ -92,13 +92,16 @@ pub fn wedged(facts: &Facts) -> bool {
 /// What wedged limits mean and what to do.
 pub fn wedged_text(kind: Kind) -> String {
     let cure = match kind {
-        Kind::Scsi => "a rescan frees the limits (`zerocap tune apply --rescan`, or 1 into device/rescan)",
-        Kind::Dm => "once the devices below are rescanned, a reload of the table frees the limits",
-        Kind::Md => "once the devices below are rescanned, stopping and assembling it frees the limits",
-        _ => "removing and adding the device frees the limits",
+        Kind::Scsi => {
+            "a rescan makes them writable again (run `zerocap tune apply --rescan`, or write 1 to \
+                       device/rescan)"
+        }
+        Kind::Dm => "rescan the devices below it, then reload its table to make them writable again",
+        Kind::Md => "rescan the devices below it, then stop and assemble it to make them writable again",
+        _ => "remove and add the device to make them writable again",
     };
     format!(
-        "limits wedged: the kernel withdrew the zeroing offload at run time, and every limit write gives EINVAL; {cure}; \
-         the offload itself stays off until the device is added anew"
+        "the limits are wedged: the kernel withdrew the zeroing offload at run time, and every write of a limit \
+         gives EINVAL; {cure}; the offload itself stays off until the device is removed and added again"
     )
 }

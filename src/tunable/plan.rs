@@ -1,7 +1,7 @@
-//! Whether a tunable is to be written now. Pure.
+//! Decides whether a tunable has to be written now. It is pure.
 //!
-//! A write freezes the queue, so what is there already is never written; and a value that neither the kernel nor zerocap
-//! put there is an administrator's: hands off.
+//! A write freezes the queue, so a value that is already there is never written. A value that neither the kernel nor zerocap
+//! set is an administrator's, and is not changed.
 
 use crate::verdict::LastWrite;
 
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn who_set_it() {
+    fn the_setter_of_a_tunable_is_recognised() {
         assert_eq!(set_by("1", Some("1"), None), Some(SetBy::Kernel));
         assert_eq!(set_by("0", Some("1"), Some(&last("0", false))), Some(SetBy::Zerocap));
         assert_eq!(set_by("0", Some("1"), None), Some(SetBy::Admin));

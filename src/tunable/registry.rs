@@ -1,4 +1,4 @@
-//! The registry: one row a tunable (fieldguide 1.2 to 1.4, 4.4).
+//! The registry: one row for each tunable (fieldguide 1.2 to 1.4, 4.4).
 
 use super::{wedged, Row};
 use crate::fact::Fact;
@@ -16,9 +16,9 @@ pub const ROWS: &[Row] = &[
         managed: true,
         who: "every disk with a queue, from Linux 6.17 on",
         accepts: "0, or the hardware's value (modulo 4 GiB)",
-        changes: "whether FALLOC_FL_WRITE_ZEROES is let through to the device",
-        reset_by: "removal of the device, reboot; for dm a reload of the table",
-        put_back: "yes; not where the hardware's value is a multiple of 4 GiB",
+        changes: "whether the kernel allows FALLOC_FL_WRITE_ZEROES on the device",
+        reset_by: "removal of the device, reboot; for device-mapper also a reload of the table",
+        put_back: "yes, unless the hardware's value is a multiple of 4 GiB",
         now: |f| number(&f.queue.unmap),
         // The kernel itself clears it when it withdraws the offload (fieldguide 1.4 b).
         kernel: |f| if wedged(f) { f.queue.unmap.get() } else { f.queue.unmap_hw.get() }.map(|n| n.to_string()),
@@ -31,7 +31,7 @@ pub const ROWS: &[Row] = &[
         managed: true,
         who: "SCSI disks",
         accepts: "write, writesame, and with LBPME writesame_16_unmap, writesame_10_unmap",
-        changes: "the command that zeroes; no limit follows it",
+        changes: "the command that zeroes; the queue limits do not follow it",
         reset_by: "every revalidation: a close after writing, a rescan, a reread of the partition table",
         put_back: "yes",
         now: |f| f.scsi().map_or(Fact::ABSENT, |s| s.zeroing_mode.clone()),
@@ -45,9 +45,9 @@ pub const ROWS: &[Row] = &[
         managed: false,
         who: "every disk with a queue",
         accepts: "multiples of discard_granularity below 4 GiB",
-        changes: "how much one discard takes; 0 switches discard off",
+        changes: "how many bytes one discard may have; 0 switches discard off",
         reset_by: "removal of the device, reboot",
-        put_back: "after a 0: no (Linux 6.12 and later)",
+        put_back: "no, once it was 0 (Linux 6.12 and newer)",
         now: |f| number(&f.queue.discard_max),
         kernel: |f| f.queue.discard_max_hw.get().map(|n| n.to_string()),
         encode: |_, _| Err(NOT_SET.to_owned()),
@@ -59,7 +59,7 @@ pub const ROWS: &[Row] = &[
         managed: false,
         who: "SCSI disks",
         accepts: "full, unmap, writesame_16, writesame_10, writesame_zero, disabled",
-        changes: "the command that discards, and the discard limits; a forced one has hung hosts",
+        changes: "the command that discards, and the discard limits; a forced mode has hung hosts",
         reset_by: "every revalidation",
         put_back: "yes",
         now: |f| f.scsi().map_or(Fact::ABSENT, |s| s.provisioning_mode.clone()),
@@ -72,7 +72,7 @@ pub const ROWS: &[Row] = &[
         path: "device/scsi_disk/*/max_write_same_blocks",
         managed: false,
         who: "SCSI disks",
-        accepts: "0 to 8388607; 0 switches zeroing off, and stays over a rescan",
+        accepts: "0 to 8388607; 0 switches zeroing off and survives a rescan",
         changes: "zeroing_mode and the zeroing limits, which are computed anew",
         reset_by: "every revalidation",
         put_back: "yes",
@@ -95,9 +95,11 @@ fn knob(facts: &Facts, value: &str) -> Result<String, String> {
     match value.parse::<u64>() {
         // A 0 that nothing could undo is for a device that is broken; the want says so.
         Ok(0) => Ok("0".to_owned()),
-        Ok(n) if on == 0 && n == hw => Err(format!("{hw} is a multiple of 4 GiB: the kernel takes no value but 0")),
+        Ok(n) if on == 0 && n == hw => {
+            Err(format!("{hw} is a multiple of 4 GiB, so the kernel accepts no value but 0"))
+        }
         Ok(n) if n == hw || n == on => Ok(on.to_string()),
-        _ => Err(format!("the kernel takes only 0 or {on}")),
+        _ => Err(format!("the kernel accepts only 0 or {on}")),
     }
 }
 
@@ -107,7 +109,7 @@ mod tests {
     use crate::facts::testing::facts;
 
     #[test]
-    fn the_knob_is_spelled_as_the_kernel_takes_it() {
+    fn the_knob_is_encoded_as_the_kernel_accepts_it() {
         let knob = row("write_zeroes_unmap_max_bytes").unwrap();
         let with = |hw: &str| facts("sda", &[("sys/block/sda/queue/write_zeroes_unmap_max_hw_bytes", hw)], &[]);
         let four_gib = with("34359734272");
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_only_is_never_spelled() {
+    fn tunables_that_are_only_shown_are_never_written() {
         let f = facts("sda", &[], &[]);
         for row in super::ROWS.iter().filter(|r| !r.managed) {
             assert!(row.encode(&f, "0").is_err(), "{}", row.name);

@@ -27,7 +27,7 @@ pub fn unmap_without_lbpme(c: &Ctx<'_>) -> Option<String> {
     ];
     let mut claimed: Vec<String> = bits.iter().filter(|(_, on)| *on).map(|(name, _)| format!("{name}=1")).collect();
     claimed.extend(s.max_unmap_lbas.get().filter(|n| *n > 0).map(|n| format!("MAXIMUM UNMAP LBA COUNT {n}")));
-    (!claimed.is_empty()).then(|| format!("LBPME=0, yet {}", claimed.join(", ")))
+    (!claimed.is_empty()).then(|| format!("the device reports LBPME=0, but also {}", claimed.join(", ")))
 }
 
 /// DEAC without a promise that deallocated blocks read zero.
@@ -35,7 +35,7 @@ pub fn deac_without_read_zero(c: &Ctx<'_>) -> Option<String> {
     let n = c.facts.nvme()?;
     let read = n.dlfeat_read().get()?;
     (n.deac().is(true) && read != DLFEAT_READ_00).then(|| {
-        format!("DLFEAT {:#04x}: DEAC is supported, but bits 2:0 are {read}", n.dlfeat.get().unwrap_or_default())
+        format!("DLFEAT is {:#04x}: DEAC is supported, but bits 2:0 are {read}", n.dlfeat.get().unwrap_or_default())
     })
 }
 
@@ -44,7 +44,7 @@ pub fn read_zero_without_deac(c: &Ctx<'_>) -> Option<String> {
     let n = c.facts.nvme()?;
     (n.dlfeat_read().is(DLFEAT_READ_00) && n.deac().is(false)).then(|| {
         format!(
-            "DLFEAT {:#04x}: deallocated blocks read zero, but DEAC is not supported",
+            "DLFEAT is {:#04x}: deallocated blocks read as zero, but DEAC is not supported",
             n.dlfeat.get().unwrap_or_default()
         )
     })
@@ -66,7 +66,7 @@ pub fn quirked_off(c: &Ctx<'_>) -> Option<String> {
             Some(q) => format!("the kernel (its table has {} for {:04x}:{:04x}, {})", q.name, q.vid, q.did, q.product),
             None => "the kernel".to_owned(),
         };
-        format!("ONCS has Write Zeroes, but {by} switched it off: write_zeroes_max_bytes is 0")
+        format!("ONCS lists Write Zeroes, but {by} switched it off: write_zeroes_max_bytes is 0")
     })
 }
 
@@ -75,7 +75,10 @@ pub fn kernel_sends_no_deac(c: &Ctx<'_>) -> Option<String> {
     let Some(n) = c.facts.nvme() else { return of_member(c, FindingCode::KernelSendsNoDeac) };
     (n.deac().is(true) && c.facts.kernel_sends_no_deac()).then(|| {
         let release = c.facts.kernel.known().map_or_else(String::new, |k| crate::device::display::escape_str(k));
-        format!("DEAC is claimed, but kernel {release} by its release sends none (mainline does from 6.2 on)")
+        format!(
+            "the device claims DEAC, but the kernel calls itself {release}, and mainline kernels send DEAC only \
+                 since 6.2"
+        )
     })
 }
 
@@ -88,7 +91,7 @@ pub fn zeroing_mode_overridden(c: &Ctx<'_>) -> Option<String> {
         return None;
     }
     let choice = s.mode_of_choice()?;
-    (mode != choice).then(|| format!("zeroing_mode is {mode}, the claims would make it {choice}"))
+    (mode != choice).then(|| format!("zeroing_mode is {mode}, but the kernel would choose {choice} from the claims"))
 }
 
 /// `provisioning_mode` is not what sd would choose; the text says what a discard sends now.
@@ -104,12 +107,15 @@ pub fn provisioning_mode_forced(c: &Ctx<'_>) -> Option<String> {
         "unmap" => "UNMAP",
         "writesame_16" => "WRITE SAME(16) with the UNMAP bit",
         "writesame_10" => "WRITE SAME(10) with the UNMAP bit",
-        "writesame_zero" => "WRITE SAME(10) of zeroes without the UNMAP bit: zeroes are written",
+        "writesame_zero" => "WRITE SAME(10) of zeroes without the UNMAP bit, which writes zeroes",
         "full" => "nothing",
-        _ => "what that mode says",
+        _ => "the command of that mode",
     };
     let mode = crate::device::display::escape_str(mode);
-    Some(format!("provisioning_mode is {mode}, the claims would make it {choice}; a discard now sends {sends}"))
+    Some(format!(
+        "provisioning_mode is {mode}, but the kernel would choose {choice} from the claims; a discard now \
+                  sends {sends}"
+    ))
 }
 
 /// The finding of a member where it bears on the stack: one that hands zeroing on, and whose members get what they are sent.

@@ -1,5 +1,5 @@
-//! What the rules and the decision look at: one device's facts, its members, the kept measurement, the policy. Forms and
-//! small questions over them only.
+//! What the rules and the decision use: the facts of one device, its members, the kept measurement, the policy. This file has
+//! only forms and small questions about them.
 
 use crate::device::display::escape_str;
 use crate::facts::nvme::Role;
@@ -164,7 +164,7 @@ fn changes(m: &Measurement, facts: &Facts, policy: &Policy, context: &Context) -
             (Some(wish), _) => format!("max_age of {}", escape_str(&wish.from)),
             (None, what) => format!("it is {}, whose backend may have changed since", what.unwrap_or_default()),
         };
-        changed.push(format!("it is {} days old, and {} is the most ({why})", age / DAY, days(most)));
+        changed.push(format!("it is {} days old, and at most {} are allowed ({why})", age / DAY, days(most)));
     }
     changed
 }

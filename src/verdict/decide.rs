@@ -1,4 +1,4 @@
-//! The decision: facts, members, measurement and policy in, one verdict out. Pure and ordered (DESIGN 2).
+//! The decision: it takes facts, members, measurement and policy, and gives one verdict. It is pure and ordered (DESIGN 2).
 
 use crate::device::display::escape_str;
 use crate::facts::Facts;
@@ -116,7 +116,7 @@ fn no_offload(c: &Ctx<'_>) -> Option<Answer> {
 
 fn interrupted(c: &Ctx<'_>) -> Option<Answer> {
     c.context.interrupted.as_ref().filter(|cut| cut.while_zeroing)?;
-    Some(Answer::new(Class::Unknown, None, "a test of it was cut off while it zeroed"))
+    Some(Answer::new(Class::Unknown, None, "a test of it was cut off during zeroing"))
 }
 
 fn unusable(c: &Ctx<'_>) -> Option<Answer> {
@@ -132,7 +132,7 @@ fn measured(c: &Ctx<'_>) -> Option<Answer> {
         Class::None => Answer::new(
             Class::None,
             Some(Basis::Measured),
-            "measured, zeroing is not supported although the kernel has a limit",
+            "measured: the device does not support zeroing, although the kernel has a limit for it",
         ),
         class => {
             let times = m
@@ -144,7 +144,7 @@ fn measured(c: &Ctx<'_>) -> Option<Answer> {
             let of = c
                 .facts
                 .changeable_backend()
-                .map_or_else(String::new, |what| format!(", of {what}, whose backend may change"));
+                .map_or_else(String::new, |what| format!(", on {what}, whose backend may change"));
             Answer::new(class, Some(Basis::Measured), format!("measured{times}{mode}{of}"))
         }
     };
@@ -169,7 +169,11 @@ pub fn class_of_numbers(m: &Measurement, fast_ratio: f64) -> Class {
 fn model(c: &Ctx<'_>) -> Option<Answer> {
     let entry = c.context.model.as_ref()?;
     let basis = (entry.class != Class::Unknown).then_some(Basis::Model);
-    Some(Answer::new(entry.class, basis, format!("measured on others of this model and firmware: {}", entry.from)))
+    Some(Answer::new(
+        entry.class,
+        basis,
+        format!("other devices of this model and firmware were measured: {}", entry.from),
+    ))
 }
 
 fn derived(c: &Ctx<'_>, found: &[Finding]) -> Option<Answer> {
@@ -181,7 +185,7 @@ fn derived(c: &Ctx<'_>, found: &[Finding]) -> Option<Answer> {
     if names.len() > c.members.len() {
         let unseen = names.iter().filter(|n| !c.members.iter().any(|m| m.facts.device.has_part(n)));
         let unseen: Vec<String> = unseen.map(|n| escape_str(n)).collect();
-        let reason = format!("not measured, and of its members {} cannot be looked at", list(&unseen));
+        let reason = format!("it is not measured, and its members {} cannot be examined", list(&unseen));
         return Some(Answer::new(Class::Unknown, None, reason));
     }
     let class = weakest_of(c.members.iter().map(|m| m.class))?;
@@ -191,7 +195,7 @@ fn derived(c: &Ctx<'_>, found: &[Finding]) -> Option<Answer> {
     // A broken member is broken however it is reached; anything better needs limits that make sense.
     if class != Class::Broken {
         if found.iter().any(|f| f.code == FindingCode::StackLimitsConflict) {
-            return Some(Answer::new(Class::Unknown, None, "its limits contradict each other or a member's"));
+            return Some(Answer::new(Class::Unknown, None, "its limits contradict each other or those of a member"));
         }
         // Where nobody knows how it cuts zeroing up, what its members were measured with is no answer.
         let limit = c.facts.queue.write_zeroes_max.get()?;
@@ -201,7 +205,7 @@ fn derived(c: &Ctx<'_>, found: &[Finding]) -> Option<Answer> {
             let of_member = member.facts.queue.write_zeroes_max.get().map_or_else(String::new, human_bytes);
             let name = escape_str(&member.facts.device.name);
             let (cut, reason) = (human_bytes(limit), "it splits zeroing into commands of");
-            let reason = format!("{reason} {cut}, and its member {name} takes commands of {of_member}");
+            let reason = format!("{reason} {cut}, but its member {name} takes commands of {of_member}");
             return Some(Answer::new(Class::Unknown, None, reason));
         }
     }
@@ -223,11 +227,11 @@ fn unknown_member(c: &Ctx<'_>) -> String {
     let names: Vec<String> = unknown.iter().map(|m| escape_str(&m.facts.device.name)).collect();
     match (unknown.as_slice(), names.as_slice()) {
         ([member], [name]) if member.reason == NOT_MEASURED => format!("neither it nor its member {name} is measured"),
-        ([member], [name]) => format!("not measured, and its member {name} is unknown: {}", member.reason),
+        ([member], [name]) => format!("it is not measured, and its member {name} is unknown: {}", member.reason),
         (many, _) if many.iter().all(|m| m.reason == NOT_MEASURED) => {
             format!("neither it nor its members {} are measured", list(&names))
         }
-        _ => format!("not measured, and its members {} are unknown", list(&names)),
+        _ => format!("it is not measured, and its members {} are unknown", list(&names)),
     }
 }
 
@@ -251,11 +255,11 @@ fn unknown(c: &Ctx<'_>) -> Answer {
             return Answer::new(Class::Unknown, None, format!("not tested: {why}")).with(Some(m));
         }
         Kept::Holds(m) => {
-            let why = m.inconclusive.as_deref().map_or_else(|| "the numbers do not decide".to_owned(), escape_str);
-            return Answer::new(Class::Unknown, None, format!("measured, not conclusive: {why}")).with(Some(m));
+            let why = m.inconclusive.as_deref().map_or_else(|| "the figures do not decide".to_owned(), escape_str);
+            return Answer::new(Class::Unknown, None, format!("the measurement did not decide: {why}")).with(Some(m));
         }
-        Kept::Stale(_, changed) => format!("the measurement is stale, {}", changed.join("; ")),
-        _ if c.shared() => "its identity is shared with another device".to_owned(),
+        Kept::Stale(_, changed) => format!("the measurement no longer applies: {}", changed.join("; ")),
+        _ if c.shared() => "another device has the same identity".to_owned(),
         _ => NOT_MEASURED.to_owned(),
     };
     Answer::new(Class::Unknown, None, reason)

@@ -36,7 +36,7 @@ fn another_threshold_that_the_interval_touches() {
 }
 
 #[test]
-fn an_accepted_hazard_needs_a_pin_that_says_what_it_is_then() {
+fn an_accepted_hazard_also_needs_a_pinned_class() {
     let now = disk("8388608");
     let declared = |class, accept| Policy {
         class,
@@ -53,17 +53,17 @@ fn an_accepted_hazard_needs_a_pin_that_says_what_it_is_then() {
 }
 
 #[test]
-fn a_withdrawn_offload_is_told_from_one_that_never_was() {
+fn a_withdrawn_offload_is_distinguished_from_a_missing_one() {
     let withdrawn =
         with("sda", &[("queue/write_zeroes_max_bytes", "0"), ("queue/write_zeroes_unmap_max_hw_bytes", "8")]);
     let said = reason(&withdrawn, None, &Context::default());
-    assert_eq!(said, "write_zeroes_max_bytes is 0 (withdrawn at run time, the hardware limit is still 8)");
+    assert_eq!(said, "write_zeroes_max_bytes is 0 (the kernel withdrew the offload at run time; write_zeroes_unmap_max_hw_bytes is still 8)");
     let never = reason(&disk("0"), None, &Context::default());
     assert!(never.starts_with("write_zeroes_max_bytes is 0") && !never.contains("withdrawn"), "{never}");
 }
 
 #[test]
-fn a_lost_kept_file_takes_the_knob_from_all_but_the_broken() {
+fn without_the_kept_file_the_knob_is_wanted_only_for_broken_devices() {
     let now = disk("8388608");
     let lost = Context { unusable: Some("torn".to_owned()), ..Context::default() };
     let knob = |policy: &Policy, context: &Context| {
@@ -114,11 +114,11 @@ fn a_stack_at_the_edges_of_what_it_passes_on() {
     let fast = (Class::Fast, "it passes zeroing to sda (fast)".to_owned());
     assert_eq!(of(Class::Fast, &limit("8388608")), fast, "it hands on what its member takes");
     assert_eq!(of(Class::Fast, &limit("16777216")), fast);
-    let cuts = "it splits zeroing into commands of 4 MiB, and its member sda takes commands of 8 MiB";
+    let cuts = "it splits zeroing into commands of 4 MiB, but its member sda takes commands of 8 MiB";
     assert_eq!(of(Class::Fast, &limit("4194304")), (Class::Unknown, cuts.to_owned()));
     assert_eq!(of(Class::Fast, &[]), (Class::Unknown, NOT_MEASURED.to_owned()), "a limit that is not known is none");
     let finer = [("queue/write_zeroes_max_bytes", "8388608"), ("queue/discard_granularity", "512")];
-    let contradicts = (Class::Unknown, "its limits contradict each other or a member's".to_owned());
+    let contradicts = (Class::Unknown, "its limits contradict each other or those of a member".to_owned());
     assert_eq!(of(Class::Fast, &finer), contradicts);
     assert_eq!(of(Class::Broken, &finer).0, Class::Broken, "a broken member is broken however it is reached");
 }
@@ -137,9 +137,12 @@ fn why_a_device_is_unknown() {
     let m = measurement(&then, Class::Fast, 3.0);
     let mut now = then.clone();
     now.names.firmware = crate::fact::Fact::Known("2".to_owned());
-    assert_eq!(reason(&now, Some(&m), &Context::default()), "the measurement is stale, firmware was 1 and is 2");
+    assert_eq!(
+        reason(&now, Some(&m), &Context::default()),
+        "the measurement no longer applies: firmware was 1 and is 2"
+    );
     let shared = Context { shared: true, ..Context::default() };
-    assert_eq!(reason(&then, Some(&m), &shared), "its identity is shared with another device");
+    assert_eq!(reason(&then, Some(&m), &shared), "another device has the same identity");
     assert_eq!(reason(&then, None, &Context::default()), NOT_MEASURED);
 }
 
@@ -153,7 +156,7 @@ fn only_readings_that_are_claims_and_known_are_claims() {
 }
 
 #[test]
-fn what_stands_for_something_else_ages_and_a_rule_says_when() {
+fn measurements_of_virtual_disks_expire_and_a_rule_sets_the_age() {
     let limits = [("queue/write_zeroes_max_bytes", "8388608"), ("serial", "x\n")];
     let (virtual_disk, own) = (with("vda", &limits), disk("8388608"));
     let of = |facts: &Facts, days: u64, policy: &Policy| {
@@ -164,7 +167,7 @@ fn what_stands_for_something_else_ages_and_a_rule_says_when() {
     let free = Policy::default();
     let young = of(&virtual_disk, 30, &free);
     assert_eq!(young.class, Class::Fast);
-    assert!(young.reason.ends_with("of a virtual disk, whose backend may change"), "{}", young.reason);
+    assert!(young.reason.ends_with("on a virtual disk, whose backend may change"), "{}", young.reason);
     let old = of(&virtual_disk, 31, &free);
     assert_eq!(old.class, Class::Unknown);
     let stale = old.findings.iter().find(|f| f.code == FindingCode::MeasurementStale).unwrap();
@@ -188,6 +191,6 @@ fn a_test_that_did_not_decide_hides_no_better_answer() {
     assert_eq!(v.measurement, None, "its figures are no figures of the answer");
     let alone = decide(&now, &[], Some(&open), &Policy::default(), &Context::default());
     assert_eq!((alone.class, alone.basis), (Class::Unknown, None));
-    assert_eq!(alone.reason, "measured, not conclusive: the budget of time is spent");
+    assert_eq!(alone.reason, "the measurement did not decide: the budget of time is spent");
     assert!(alone.measurement.is_some());
 }

@@ -292,9 +292,12 @@ fn a_stack_names_the_member_that_makes_it_so() {
     let one = md(&verdicts([fast, unmeasured, fast]));
     for (verdict, reason) in [
         (one.clone(), "neither it nor its member sdb is measured"),
-        (md(&verdicts([fast, fast, cut])), "not measured, and its member sdc is unknown: a test of it was cut off"),
+        (
+            md(&verdicts([fast, fast, cut])),
+            "it is not measured, and its member sdc is unknown: a test of it was cut off",
+        ),
         (md(&verdicts([unmeasured, fast, unmeasured])), "neither it nor its members sda, sdc are measured"),
-        (md(&verdicts([cut, fast, unmeasured])), "not measured, and its members sda, sdc are unknown"),
+        (md(&verdicts([cut, fast, unmeasured])), "it is not measured, and its members sda, sdc are unknown"),
         (md(&verdicts([fast, (Class::Slow, ""), fast])), "it passes zeroing to sdb (slow), sda (fast), sdc (fast)"),
         (
             md(&verdicts([fast, (Class::Broken, "x"), (Class::Slow, "")])),
@@ -311,14 +314,14 @@ fn a_stack_names_the_member_that_makes_it_so() {
     };
     assert_eq!(
         above(&one, &[]),
-        "not measured, and its member md0 is unknown: neither it nor its member sdb is measured"
+        "it is not measured, and its member md0 is unknown: neither it nor its member sdb is measured"
     );
     assert_eq!(
         above(&md(&verdicts([fast, (Class::Slow, ""), fast])), &[]),
         "it passes zeroing to md0 (slow: it passes zeroing to sdb (slow), sda (fast), sdc (fast))"
     );
     let links = [("sys/block/dm-1/slaves/md0", "../../md0"), ("sys/block/dm-1/slaves/md00", "../../md00")];
-    assert_eq!(above(&one, &links), "not measured, and of its members md00 cannot be looked at");
+    assert_eq!(above(&one, &links), "it is not measured, and its members md00 cannot be examined");
 }
 
 #[test]
@@ -345,7 +348,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     /// Whatever the claims: without a measurement, a pin or a model entry nothing is fast, slow or broken.
     #[test]
-    fn evidence_alone_makes_no_class(
+    fn claims_alone_make_no_class(
         name in prop_oneof![Just("nvme0n1"), Just("sda"), Just("dm-0"), Just("md0"), Just("zram0"), Just("mmcblk0")],
         values in proptest::collection::vec(proptest::option::of(prop_oneof![
             Just(0u64), Just(1), Just(512), Just(4096), Just(1 << 20), Just(1 << 32), Just(2_199_023_255_040), any::<u64>()

@@ -1,9 +1,8 @@
-//! How long zeroing and writing take, from measured rates. Pure; a rate that is not known gives no number.
+//! How long zeroing and writing take, from measured rates. It is pure; a rate that is not known gives no number.
 //!
-//! The question behind `--data-fraction` is that of an image writer (qemu-img convert): zero the whole target with one
-//! call and then write the data, or zero only what holds no data. Zeroing first pays for the data's share twice, so its
-//! price is data / zero rate: 52e9 B / 2.445e9 B/s = 21 s on the LUN whose figures are published (consumers of the test
-//! below).
+//! The question behind `--data-fraction` is that of an image writer (qemu-img convert): zero the whole target with one call
+//! and then write the data, or zero only what holds no data. Zeroing first also zeroes what the data overwrites, so it costs
+//! data / zero rate more: 52e9 B / 2.445e9 B/s = 21 s on the LUN whose figures are published (consumers of the test below).
 
 use crate::terms::Plan;
 use verdict_format::Speedup;

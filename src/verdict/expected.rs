@@ -1,4 +1,4 @@
-//! What the claims alone let one expect (DESIGN 2). Pure; a claim never makes a class.
+//! The class that the claims alone suggest (DESIGN 2). It is pure; a claim never makes a class.
 
 use crate::facts::scsi::Scsi;
 use crate::facts::Facts;

@@ -1,5 +1,5 @@
-//! The figures of a verdict that a caller acts by: what was verified, by which method, in which units. Of a measured device
-//! they are the measurement's; of a stack that only passes zeroing on they follow from the members'. Pure.
+//! The figures of a verdict that a caller uses: what was verified, by which method, in which units. For a measured device
+//! they are those of the measurement; for a stack that only passes zeroing on they follow from the members. It is pure.
 
 use crate::terms::{Basis, Method};
 use crate::verdict::Measurement;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_multiple_that_does_not_exist_is_none() {
+    fn a_common_multiple_that_overflows_is_none() {
         assert_eq!(least_common_multiple(0, 4096), None);
         assert_eq!(least_common_multiple(u64::MAX, u64::MAX - 1), None);
         assert_eq!(least_common_multiple(512, 4096), Some(4096));

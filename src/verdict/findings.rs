@@ -1,7 +1,7 @@
-//! The findings: one row a finding {code, severity, what it is about, rule}. Pure.
+//! The findings: one row for each finding {code, severity, what it is about, rule}. It is pure.
 //!
-//! **A rule whose premise is not known does not fire**: missing is not 0, not "no", not a contradiction. The rules stand in
-//! `claim_rules`, `limit_rules` and `kept_rules`; the table is DESIGN 2's.
+//! **A rule does not fire if a value that it needs is not known**: a missing value is not 0, not "no", and not a
+//! contradiction. The rules are in `claim_rules`, `limit_rules` and `kept_rules`; the table is that of DESIGN 2.
 
 use crate::terms::{FindingCode, Hazard, Severity};
 use crate::verdict::context::Ctx;

@@ -43,14 +43,14 @@ fn the_table_has_every_code_once() {
 }
 
 #[test]
-fn nothing_known_raises_nothing() {
+fn unknown_facts_raise_no_finding() {
     for name in ["nvme0n1", "sda", "dm-0", "md0", "vda", "loop0", "zram0"] {
         assert_eq!(codes(&facts(name, &[], &[])), [], "{name}");
     }
 }
 
 #[test]
-fn dlfeat_in_all_its_forms() {
+fn findings_for_all_forms_of_dlfeat() {
     for (dlfeat, code) in [
         (0x00, None),
         (0x01, Some(FindingCode::ReadZeroWithoutDeac)),
@@ -68,7 +68,7 @@ fn dlfeat_in_all_its_forms() {
 }
 
 #[test]
-fn libata_has_a_constant_page() {
+fn the_constant_page_of_libata_raises_no_finding() {
     let claims = |s: &mut crate::facts::scsi::Scsi| {
         s.lbpme = Fact::Known(false);
         s.lbprz = Fact::Known(false);
@@ -176,7 +176,7 @@ fn what_could_not_be_read_is_not_absent() {
 }
 
 #[test]
-fn the_callers_own_findings() {
+fn findings_that_the_caller_supplies_are_reported() {
     let f = facts("sda", &[], &[]);
     let declared = Policy {
         hazard: Some(Sourced { value: Hazard::NoAnswer, from: "10-x.toml:1".to_owned() }),

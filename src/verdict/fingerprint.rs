@@ -1,8 +1,8 @@
-//! The fingerprint: what a measurement stands on besides the device itself (DESIGN 2). Pure.
+//! The fingerprint: what a measurement depends on besides the device itself (DESIGN 2). It is pure.
 //!
-//! Identity, firmware, transport, driver, LBA format, claims and the command path; not the capacity (a LUN may grow), not
-//! the kernel release by itself. Only what is known makes a line: a rule of udev sees less than a test does, and what is
-//! not seen has not changed. So staleness is decided line by line, and the digest only guards the kept lines.
+//! It has identity, firmware, transport, driver, LBA format, claims and the command path, but not the capacity (a LUN may
+//! grow) and not the kernel release by itself. Only known values make a line: a udev rule sees less than a test, and what is
+//! not seen has not changed. So staleness is decided line by line, and the digest only protects the kept lines.
 
 use crate::device::{display, Kind};
 use crate::fact::Fact;
@@ -94,7 +94,7 @@ pub fn digest(lines: &BTreeMap<String, String>) -> String {
 /// What of a kept measurement's fingerprint no longer holds, in words; empty where it holds.
 pub fn changes(measurement: &Measurement, facts: &Facts) -> Vec<String> {
     if measurement.fingerprint_of.is_empty() || digest(&measurement.fingerprint_of) != measurement.fingerprint {
-        return vec!["its fingerprint does not fit its own lines".to_owned()];
+        return vec!["its fingerprint does not match its own lines".to_owned()];
     }
     let now = with_mode_to_come(measurement, facts).map_or_else(|| lines(facts), |later| lines(&later));
     let changed = |(key, then): (&String, &String)| {

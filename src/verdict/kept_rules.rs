@@ -21,7 +21,7 @@ pub fn hazard(c: &Ctx<'_>, which: Hazard) -> Option<String> {
 pub fn identity_shared(c: &Ctx<'_>) -> Option<String> {
     let identity =
         || c.facts.names.identity.as_ref().map_or_else(|| "the same identity".to_owned(), ToString::to_string);
-    c.shared().then(|| format!("another device present bears {}: no kept measurement is used", identity()))
+    c.shared().then(|| format!("another present device also has {}, so no kept measurement is used", identity()))
 }
 
 /// The fingerprint of the measurement no longer holds.
@@ -69,7 +69,9 @@ pub fn limits_changed(c: &Ctx<'_>) -> Option<String> {
 pub fn kernel_changed(c: &Ctx<'_>) -> Option<String> {
     let then = &c.holding()?.kernel;
     let now = c.facts.kernel.known()?;
-    (then != now).then(|| format!("measured under kernel {}, now {}", escape_str(then), escape_str(now)))
+    (then != now).then(|| {
+        format!("it was measured under kernel {}, but the kernel is now {}", escape_str(then), escape_str(now))
+    })
 }
 
 /// A pin of `fast` where there is no offload.
@@ -77,7 +79,7 @@ pub fn pin_without_offload(c: &Ctx<'_>) -> Option<String> {
     let pin = c.policy.class.as_ref().filter(|pin| pin.value == Class::Fast)?;
     c.facts.queue.write_zeroes_max.is(0).then(|| {
         format!(
-            "pinned as fast by {}, but write_zeroes_max_bytes is 0: there is nothing to be fast",
+            "it is pinned as fast by {}, but write_zeroes_max_bytes is 0, so the pin has no effect",
             escape_str(&pin.from)
         )
     })

@@ -29,8 +29,8 @@ pub fn offload_withdrawn(c: &Ctx<'_>) -> Option<String> {
     }
     withdrawn(c.facts).map(|hw| {
         format!(
-            "the kernel withdrew the offload at run time: the hardware unmap limit is still {hw}, write_zeroes_max_bytes is \
-             0; every write of a limit gives EINVAL until a rescan"
+            "the kernel withdrew the offload at run time: write_zeroes_unmap_max_hw_bytes is still {hw}, but \
+             write_zeroes_max_bytes is 0; every write of a limit gives EINVAL until a rescan"
         )
     })
 }
@@ -41,14 +41,14 @@ pub fn stack_limits_conflict(c: &Ctx<'_>) -> Option<String> {
         return None;
     }
     if let Some(hw) = withdrawn(c.facts) {
-        return Some(format!("hardware unmap limit {hw}, but write_zeroes_max_bytes 0"));
+        return Some(format!("write_zeroes_unmap_max_hw_bytes is {hw}, but write_zeroes_max_bytes is 0"));
     }
     let own = c.facts.queue.discard_granularity.get().filter(|g| *g > 0)?;
     c.members.iter().find_map(|m| {
         let below = m.facts.queue.discard_granularity.get()?;
         (own < below).then(|| {
             format!(
-                "discard granularity {own} is finer than {below} of member {}",
+                "its discard granularity {own} is finer than the {below} of its member {}",
                 crate::device::display::escape_str(&m.facts.device.name)
             )
         })
@@ -60,15 +60,19 @@ pub fn limit_not_block_multiple(c: &Ctx<'_>) -> Option<String> {
     // UINT_MAX sectors is "no limit": the block layer then splits at whole blocks by itself.
     let limit = c.facts.queue.write_zeroes_max.get().filter(|limit| *limit != UINT_MAX_SECTORS)?;
     let block = c.facts.queue.physical_block.get().filter(|b| *b > 0)?;
-    (limit % block != 0)
-        .then(|| format!("write_zeroes_max_bytes {limit} is no multiple of the physical block of {block} bytes"))
+    (limit % block != 0).then(|| {
+        format!(
+            "write_zeroes_max_bytes is {limit}, which is not a multiple of the physical block of \
+                          {block} bytes"
+        )
+    })
 }
 
 /// The limit is so small that zeroing takes many commands.
 pub fn limit_tiny(c: &Ctx<'_>) -> Option<String> {
     let limit = c.facts.queue.write_zeroes_max.get()?;
     (limit > 0 && limit < MIB)
-        .then(|| format!("only {} a command (write_zeroes_max_bytes {limit})", human_bytes(limit)))
+        .then(|| format!("one command zeroes at most {} (write_zeroes_max_bytes is {limit})", human_bytes(limit)))
 }
 
 /// The limit is beyond the command's length field.
@@ -81,7 +85,10 @@ pub fn limit_beyond_nlb(c: &Ctx<'_>) -> Option<String> {
     let block = c.facts.block_bytes().get()?;
     let most = block.checked_mul(NLB_BLOCKS)?;
     (limit > most).then(|| {
-        format!("write_zeroes_max_bytes {limit} is over {NLB_BLOCKS} blocks of {block} bytes, all that NLB can count")
+        format!(
+            "write_zeroes_max_bytes is {limit}, more than the {NLB_BLOCKS} blocks of {block} bytes that the NLB \
+                 field can count"
+        )
     })
 }
 
@@ -107,7 +114,10 @@ pub fn granularity(facts: &Facts) -> Option<u64> {
 /// kind tells.
 pub fn why_no_offload(c: &Ctx<'_>) -> Option<String> {
     if let Some(hw) = withdrawn(c.facts).filter(|_| !c.facts.is_stack()) {
-        return Some(format!("withdrawn at run time, the hardware limit is still {hw}"));
+        return Some(format!(
+            "the kernel withdrew the offload at run time; write_zeroes_unmap_max_hw_bytes is still \
+                             {hw}"
+        ));
     }
     // A target that passes nothing on is the reason itself.
     let own = || offload::why_none(c.facts);
@@ -117,7 +127,7 @@ pub fn why_no_offload(c: &Ctx<'_>) -> Option<String> {
     let member = c.members.iter().find(|m| m.facts.queue.write_zeroes_max.is(0));
     let of_member = |m: &MemberView<'_>| {
         let why = offload::why_none(m.facts).map_or_else(String::new, |why| format!(": {why}"));
-        format!("its member {} has none{why}", crate::device::display::escape_str(&m.facts.device.name))
+        format!("its member {} has no offload{why}", crate::device::display::escape_str(&m.facts.device.name))
     };
     member.map(of_member).or_else(own)
 }
@@ -135,10 +145,10 @@ pub fn discard_refused(c: &Ctx<'_>) -> Option<String> {
     let discard = without_granularity(c.facts)?;
     let kernel = match c.facts.kernel_version() {
         Some(version) if REFUSES_WITHOUT_GRANULARITY.contains(&version) => {
-            "this kernel by its release refuses each discard then (5.10 to 6.7 do)"
+            "kernels from 5.10 to 6.7 then refuse every discard, and so does this one by its release"
         }
-        Some(_) => "kernels from 5.10 to 6.7 refuse each discard then, this one may too",
-        None => "kernels from 5.10 to 6.7 refuse each discard then",
+        Some(_) => "kernels from 5.10 to 6.7 then refuse every discard, and this one may too",
+        None => "kernels from 5.10 to 6.7 then refuse every discard",
     };
     Some(format!("discard_max_bytes is {discard}, but discard_granularity is 0: {kernel}"))
 }
@@ -150,7 +160,7 @@ pub fn discard_is_zeroing(c: &Ctx<'_>) -> Option<String> {
     let discards = c.facts.queue.discard().get().is_some_and(|discard| discard > 0);
     (on_a_device && discards).then(|| {
         let name = crate::device::display::escape_str(&member.facts.device.name);
-        format!("{name} below it has no discard: each discard of this device zeroes blocks of {name}")
+        format!("{name} below it has no discard, so each discard of this device zeroes blocks of {name}")
     })
 }
 
@@ -167,7 +177,7 @@ pub fn discard_only(c: &Ctx<'_>) -> Option<String> {
     }
     (discard > 0 && none).then(|| {
         let why = why_no_offload(c).map_or_else(String::new, |why| format!(" ({why})"));
-        format!("discards {} a command, but has no zeroing offload{why}", human_bytes(discard))
+        format!("the device discards up to {} per command, but has no zeroing offload{why}", human_bytes(discard))
     })
 }
 
@@ -175,21 +185,29 @@ pub fn discard_only(c: &Ctx<'_>) -> Option<String> {
 pub fn rotational_offload(c: &Ctx<'_>) -> Option<String> {
     let limit = c.facts.queue.write_zeroes_max.get()?;
     (limit > 0 && c.rotating() == Some(true) && c.unmaps() == Some(false))
-        .then(|| "a rotating medium, and the offload does not unmap: every zero goes to the medium".to_owned())
+        .then(|| "the medium rotates and the offload does not unmap, so every zero is written to the medium".to_owned())
 }
 
 /// The knob is off.
 pub fn knob_off(c: &Ctx<'_>) -> Option<String> {
     let hw = c.facts.queue.unmap_hw.get()?;
     (hw > 0 && c.facts.queue.unmap.is(0)).then(|| {
-        format!("write_zeroes_unmap_max_bytes is 0 while the hardware has {hw}: FALLOC_FL_WRITE_ZEROES is refused")
+        format!(
+            "write_zeroes_unmap_max_bytes is 0, but the hardware's limit is {hw}: the kernel refuses \
+                 FALLOC_FL_WRITE_ZEROES"
+        )
     })
 }
 
 /// The knob holds a third value.
 pub fn knob_partial(c: &Ctx<'_>) -> Option<String> {
     let (hw, now) = (c.facts.queue.unmap_hw.get()?, c.facts.queue.unmap.get()?);
-    (now != 0 && now != hw).then(|| format!("write_zeroes_unmap_max_bytes is {now}, neither 0 nor the hardware's {hw}"))
+    (now != 0 && now != hw).then(|| {
+        format!(
+            "write_zeroes_unmap_max_bytes is {now}, which is neither 0 nor the \
+                                             hardware's limit {hw}"
+        )
+    })
 }
 
 /// A 0 could not be undone with the hardware's value.
@@ -197,17 +215,20 @@ pub fn knob_stuck_4gib(c: &Ctx<'_>) -> Option<String> {
     let hw = c.facts.queue.unmap_hw.get()?;
     (hw >= KNOB_LIMIT).then(|| {
         let back = match hw % KNOB_LIMIT {
-            0 => "nothing would turn it on again".to_owned(),
-            n => format!("only {n} would turn it on again"),
+            0 => "no value turns it on again".to_owned(),
+            n => format!("only the value {n} turns it on again"),
         };
-        format!("the hardware unmap limit {hw} is 4 GiB or more: after a 0, {back}")
+        format!(
+            "write_zeroes_unmap_max_hw_bytes is {hw}, which is 4 GiB or more: once write_zeroes_unmap_max_bytes \
+                 is 0, {back}"
+        )
     })
 }
 
 /// A fact of the kernel, the same of all its devices: a table says it once.
 pub const NO_KNOB: &str =
-    "this kernel has no write_zeroes_unmap_max_bytes, which came with 6.17: FALLOC_FL_WRITE_ZEROES fails; what \
-     is said of zeroing a device holds for PUNCH_HOLE";
+    "this kernel has no write_zeroes_unmap_max_bytes, which came with 6.17: FALLOC_FL_WRITE_ZEROES fails, and the \
+     class is about PUNCH_HOLE";
 
 /// The kernel has no unmap limits.
 pub fn no_knob(c: &Ctx<'_>) -> Option<String> {

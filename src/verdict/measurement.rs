@@ -1,4 +1,5 @@
-//! What a test of one device gave, as it is kept in `/etc/zerocap/devices/<identity>.json`. The form only; no I/O.
+//! The result of a test of one device, as it is kept in `/etc/zerocap/devices/<identity>.json`. This file has the form only,
+//! and does no I/O.
 
 use crate::device::Instance;
 use crate::terms::{Class, FindingCode, Hazard, Method};
@@ -108,18 +109,18 @@ impl Measurement {
             [Some(s.median), s.low, s.high, Some(s.confidence)].into_iter().flatten().collect()
         });
         if let Some(bad) = numbers.into_iter().chain([ratio]).find(|n| !n.is_finite() || *n < 0.0) {
-            return Some(format!("{bad} is no ratio of times"));
+            return Some(format!("{bad} is not a ratio of times"));
         }
         let (low, high) = self.speedup.map_or((None, None), |s| (s.low, s.high));
         let only_bursts = self.findings.iter().any(|f| f.code == FindingCode::NotSustained);
         match self.class {
-            Class::Fast if !self.zeroes_verified => Some("fast, but its zeroes were not verified".to_owned()),
+            Class::Fast if !self.zeroes_verified => Some("it is fast, but its zeroes were not verified".to_owned()),
             Class::Fast if high.is_some_and(|high| high < ratio) => {
-                Some(format!("fast, but the speedup is surely below {ratio}"))
+                Some(format!("it is fast, but the speedup is surely below {ratio}"))
             }
             // Single calls may be surely fast where a long stretch of them is not.
             Class::Slow if low.is_some_and(|low| low > ratio) && !only_bursts => {
-                Some(format!("slow, but the speedup is surely above {ratio}"))
+                Some(format!("it is slow, but the speedup is surely above {ratio}"))
             }
             _ => None,
         }

@@ -1,4 +1,4 @@
-//! One device of a stack as the stack's own rules see it, and what a device takes from those below it. Pure.
+//! One device of a stack as the rules of the stack see it, and what a device takes over from those below it. It is pure.
 
 use crate::device::Kind;
 use crate::facts::scsi::fields::{ROTATION_FIRST_RATE, ROTATION_LAST_RATE, ROTATION_NONE};

@@ -1,4 +1,4 @@
-//! The verdict: what zeroing on a device is like, and what that rests on. Pure; reads and writes nothing.
+//! The verdict: how a device zeroes, and what that is based on. It is pure: it reads and writes nothing.
 
 mod claim_rules;
 pub mod context;

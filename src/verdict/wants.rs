@@ -1,4 +1,5 @@
-//! What the tunables should be (DESIGN 8, fieldguide 1.3, 4.3, 4.4). Pure: whether a value is written is the tunable layer's.
+//! The wanted values of the tunables (DESIGN 8, fieldguide 1.3, 4.3, 4.4). It is pure: the `tunable` room decides whether a
+//! value is written.
 
 use crate::device::display::escape_str;
 use crate::facts::Facts;
@@ -54,7 +55,13 @@ fn knob(
         // The gate of a member is not asked once a request has passed the stack's own.
         (Class::Slow | Class::Unknown, None) if members.iter().any(|m| m.knob_off) => {
             let off = members.iter().find(|m| m.knob_off).map_or(String::new(), |m| escape_str(&m.facts.device.name));
-            (0, format!("that of its member {off} is wanted to be off"))
+            (
+                0,
+                format!(
+                    "0 is wanted for its member {off}, and the kernel does not check a member's value for requests \
+                     through the stack"
+                ),
+            )
         }
         (Class::Fast, _) => (on, "zeroing is fast".to_owned()),
         _ => (on, "the kernel's default".to_owned()),
@@ -83,7 +90,7 @@ fn mode(facts: &Facts, policy: &Policy, class: Class, measurement: Option<&Measu
 /// The `zeroing_mode` that is wished for, whether or not it may be written, and why: the policy's, else the measured one.
 pub fn wished_mode<'a>(policy: &Policy, measurement: Option<&'a Measurement>) -> Option<(&'a str, String)> {
     if let Some(wish) = &policy.zeroing_mode {
-        return Some((wish.value.as_str(), format!("wished by {}", wish.from)));
+        return Some((wish.value.as_str(), format!("{} asks for it", wish.from)));
     }
     let m = measurement?;
     let why =
@@ -95,13 +102,13 @@ pub fn wished_mode<'a>(policy: &Policy, measurement: Option<&'a Measurement>) ->
 pub fn mode_refused(facts: &Facts, mode: &str) -> Option<String> {
     if mode.parse::<ZeroingMode>().is_err() {
         return Some(format!(
-            "the kernel knows only {}",
+            "the kernel has only {}",
             ZeroingMode::ALL.iter().map(|m| m.as_str()).collect::<Vec<_>>().join(", ")
         ));
     }
     let lbpme = facts.scsi().and_then(|s| s.lbpme.get());
     (mode.ends_with("_unmap") && lbpme != Some(true))
-        .then(|| "the device does not claim logical block provisioning (LBPME): an unmap mode would fail".to_owned())
+        .then(|| "the device does not claim logical block provisioning (LBPME), so an unmap mode would fail".to_owned())
 }
 
 #[cfg(test)]
@@ -129,7 +136,7 @@ mod tests {
                 .find(|w| w.name == MODE)
                 .map(|w| (w.wanted, w.why))
         };
-        let wanted = Some(("writesame".to_owned(), "wished by 50-site.toml:3".to_owned()));
+        let wanted = Some(("writesame".to_owned(), "50-site.toml:3 asks for it".to_owned()));
         assert_eq!(mode("0\n", &wish(ZeroingMode::Writesame), Class::Unknown), wanted);
         assert_eq!(mode("0\n", &wish(ZeroingMode::Writesame), Class::Broken), wanted, "it may be the way around");
         assert_eq!(mode("0\n", &wish(ZeroingMode::Writesame16Unmap), Class::Unknown), None, "LBPME=0");

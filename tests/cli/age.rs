@@ -66,5 +66,5 @@ fn max_age_counts_seconds_and_a_stack_is_as_old_as_its_oldest_member() {
     measured_ago(5, -90_000, state.path());
     let (code, err) = check("sde", "10d");
     assert_eq!(code, Some(7), "what was measured tomorrow has no age: {err}");
-    assert!(err.contains("which is to come"), "{err}");
+    assert!(err.contains("which is in the future"), "{err}");
 }

@@ -170,7 +170,7 @@ fn names_are_escaped() {
 }
 
 #[test]
-fn numbers_that_are_none_are_not_known() {
+fn invalid_numbers_are_not_known() {
     let machine = Machine::new();
     for (i, number) in [
         "18446744073709551615",
@@ -214,7 +214,7 @@ fn numbers_that_are_none_are_not_known() {
 }
 
 #[test]
-fn files_that_are_none_are_not_known_and_do_not_hang() {
+fn files_that_are_not_regular_are_not_known_and_do_not_hang() {
     let machine = Machine::new();
     machine.disk("sda");
     fs::create_dir_all(machine.place("sys/block/sda/device/model/x")).unwrap();
@@ -260,7 +260,7 @@ fn links_do_not_lead_out_of_the_root() {
 }
 
 #[test]
-fn a_stack_on_itself_ends() {
+fn a_stack_that_lies_on_itself_does_not_loop() {
     let machine = Machine::new();
     meshed(&machine, 2);
     let documents = every_reading_verb(&machine);
@@ -268,7 +268,7 @@ fn a_stack_on_itself_ends() {
 }
 
 #[test]
-fn a_mesh_of_stacks_ends_in_time() {
+fn a_mesh_of_stacks_is_answered_in_time() {
     let machine = Machine::new();
     meshed(&machine, 4);
     let documents = every_reading_verb(&machine);
@@ -288,7 +288,7 @@ fn meshed(machine: &Machine, count: usize) {
 }
 
 #[test]
-fn kept_files_that_make_no_sense_are_named_and_not_used() {
+fn invalid_kept_files_are_named_and_not_used() {
     let machine = Machine::new();
     let kept = |name: &str| format!("etc/zerocap/devices/naa.{name}.json");
     for name in ["sda", "sdb", "sdc", "sdd", "sde"] {

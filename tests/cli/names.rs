@@ -35,18 +35,18 @@ fn a_device_is_found_by_every_name_that_people_use() {
 }
 
 #[test]
-fn what_a_disk_answers_for_is_told() {
-    let (partition, mounted) = ("a partition of /dev/sda, which answers for it", "its file system is on");
+fn a_partition_or_mount_point_stands_for_its_disk() {
+    let (partition, mounted) = (" is a partition of /dev/sda; /dev/sda is used", ": its file system is on");
     for (typed, device, says) in [
         ("sda1", "sda", partition.to_owned()),
         ("ata-ACME_DISK_S1-part1", "sda", partition.to_owned()),
         ("/dev/disk/by-label/boot", "sda", partition.to_owned()),
-        ("/boot", "sda", format!("{mounted} /dev/sda, which answers for it")),
-        ("/", "dm-0", format!("{mounted} /dev/dm-0, which answers for it")),
-        ("/srv/my data", "dm-4", format!("{mounted} /dev/dm-4, which answers for it")),
-        ("/home", "dm-5", format!("{mounted} /dev/dm-5, which answers for it")),
+        ("/boot", "sda", format!("{mounted} /dev/sda; /dev/sda is used")),
+        ("/", "dm-0", format!("{mounted} /dev/dm-0; /dev/dm-0 is used")),
+        ("/srv/my data", "dm-4", format!("{mounted} /dev/dm-4; /dev/dm-4 is used")),
+        ("/home", "dm-5", format!("{mounted} /dev/dm-5; /dev/dm-5 is used")),
     ] {
-        assert_eq!(found(typed), (Some(0), device.to_owned(), format!("zerocap: {typed}: {says}\n")), "{typed}");
+        assert_eq!(found(typed), (Some(0), device.to_owned(), format!("zerocap: {typed}{says}\n")), "{typed}");
     }
     // A caller of `check` asked for what a partition is worth, and has the answer in the exit code.
     assert_eq!(on(&names(), &["check", "sda1"]).err, "");
@@ -54,11 +54,11 @@ fn what_a_disk_answers_for_is_told() {
 }
 
 #[test]
-fn a_name_of_two_devices_is_refused_and_both_are_told() {
+fn a_name_of_two_devices_is_refused_and_both_are_named() {
     for (typed, says) in [
-        ("sdb", "sdb: is the name of /dev/sdb and /dev/dm-6; name one of them"),
-        ("twice", "twice: is the name of /dev/sdb and /dev/sdc; name one of them"),
-        ("/pool", "/pool: its file system is on /dev/sdb and /dev/sdc; name one of them"),
+        ("sdb", "sdb is a name of /dev/sdb and /dev/dm-6; name one of them"),
+        ("twice", "twice is a name of /dev/sdb and /dev/sdc; name one of them"),
+        ("/pool", "/pool has its file system on /dev/sdb and /dev/sdc; name one of them"),
     ] {
         for call in [&["show", typed][..], &["check", typed], &["probe", typed]] {
             let run = on(&names(), call);

@@ -39,7 +39,7 @@ fn what_lies_beside_the_journalled_span_is_never_touched() {
 }
 
 #[test]
-fn one_foreign_block_keeps_no_other_from_being_restored() {
+fn a_foreign_block_does_not_keep_others_from_being_restored() {
     for seed in 0..30 {
         let mut s = cut_while_writing(seed);
         let foreign = Foreign::write(&mut s, false);
@@ -50,7 +50,7 @@ fn one_foreign_block_keeps_no_other_from_being_restored() {
         };
         let hits_witness = foreign.0.iter().any(|(at, _)| witnesses(*at));
         let said = recovered(&mut s).unwrap_err();
-        assert!(said.contains("written by somebody else") || hits_witness, "{seed}: {said}");
+        assert!(said.contains("somebody else wrote") || hits_witness, "{seed}: {said}");
         let now = s.disk.0.borrow().content.clone();
         // Only the witness waits, and what they wrote stays.
         let block = s.opened.physical_block as usize;
@@ -95,7 +95,7 @@ fn a_missing_or_damaged_journal_is_an_error_that_keeps_everything() {
 }
 
 #[test]
-fn of_a_journal_with_one_damaged_piece_all_others_are_restored() {
+fn a_damaged_piece_of_the_journal_does_not_affect_the_others() {
     let mut s = cut_while_writing(3);
     let (_, journal) = state(&s);
     let mut damaged = journal.clone().unwrap();
@@ -114,12 +114,12 @@ fn a_journal_of_another_test_is_not_used() {
     let (_, foreign) = state(&other);
     s.journal.borrow_mut().replace(JOURNAL, &foreign.clone().unwrap()).unwrap();
     let said = recovered(&mut s).unwrap_err();
-    assert!(said.contains("another test"), "{said}");
+    assert!(said.contains("different tests"), "{said}");
     all_is_kept(&s, &device, &foreign);
 }
 
 #[test]
-fn identity_alone_moves_nothing_and_the_witness_finds_the_medium() {
+fn recovery_finds_the_medium_by_its_witness_and_not_by_identity() {
     for seed in 0..8 {
         let mut s = cut_while_writing(seed);
         let (device, journal) = state(&s);
@@ -156,7 +156,7 @@ fn a_copy_from_before_the_test_does_not_end_the_journal_of_the_medium() {
 }
 
 #[test]
-fn of_two_media_with_one_witness_neither_is_touched() {
+fn two_media_with_the_same_witness_are_not_touched() {
     let mut s = cut_while_writing(5);
     let (device, journal) = state(&s);
     let clone = Shared::new(SimulatedPort::new(Model::steady(1, 1), device.clone(), 1));
@@ -184,7 +184,7 @@ fn a_test_that_is_running_is_not_recovered() {
 }
 
 #[test]
-fn after_a_cut_no_test_begins_before_recovery() {
+fn after_a_power_cut_no_test_starts_before_recovery() {
     let mut s = cut_while_writing(6);
     let (device, journal) = state(&s);
     let said = s.test(&Rc::default()).0.unwrap_err().to_string();
@@ -196,7 +196,7 @@ fn after_a_cut_no_test_begins_before_recovery() {
 }
 
 #[test]
-fn zeroes_of_a_new_file_system_are_not_taken_for_the_tests() {
+fn zeroes_of_a_new_file_system_are_not_taken_for_those_of_the_test() {
     for seed in 0..8 {
         let mut s = cut_while_writing(seed);
         let run = s.prepared.run;
@@ -224,7 +224,7 @@ fn zeroes_of_a_new_file_system_are_not_taken_for_the_tests() {
 }
 
 #[test]
-fn somebody_who_has_claimed_the_range_keeps_it() {
+fn a_range_that_somebody_claimed_is_not_recovered() {
     let mut s = cut_while_writing(7);
     let (device, journal) = state(&s);
     s.claimed = vec!["/dev/vdz".to_owned()];
@@ -283,7 +283,7 @@ fn a_write_by_somebody_else_ends_the_test_and_is_kept() {
 }
 
 #[test]
-fn zeroes_that_somebody_else_may_have_written_accuse_nobody() {
+fn zeroes_that_somebody_else_may_have_written_are_blamed_on_nobody() {
     let mut seen = 0;
     for act in 8..90 {
         let mut s = Stand::new(Model::steady(8_000_000, 1_000_000), 2, 8192, 512, false);
@@ -292,7 +292,7 @@ fn zeroes_that_somebody_else_may_have_written_accuse_nobody() {
         let (result, kept) = s.test(&Rc::default());
         let accused = kept.is_some_and(|(outcome, _)| matches!(outcome.end, End::Wrong(_)));
         assert!(!accused, "{act}: a healthy device is accused: {result:?}");
-        seen += usize::from(result.is_err_and(|e| e.to_string().contains("may have been written by another program")));
+        seen += usize::from(result.is_err_and(|e| e.to_string().contains("another program may have written")));
     }
     assert!(seen > 5, "{seen}");
 }
@@ -300,7 +300,7 @@ fn zeroes_that_somebody_else_may_have_written_accuse_nobody() {
 /// A device that reads 0xff after zeroing: after a cut nobody can tell that from what somebody wrote, so recovery names it
 /// and changes nothing of it.
 #[test]
-fn ones_after_a_cut_are_named_and_left() {
+fn blocks_of_ones_after_a_power_cut_are_named_and_left() {
     let mut named = 0;
     for at in 10..40 {
         let model = Model { zeroing: Zeroing::Ones, ..Model::steady(8_000_000, 1_000_000) };
@@ -316,7 +316,7 @@ fn ones_after_a_cut_are_named_and_left() {
         match recovered(&mut s) {
             Ok(said) => assert!(s.is_as_before() && ones == 0, "{at}: {said}"),
             Err(said) => {
-                assert!(said.contains(&format!("{} bytes of these read 0xff", ones * 512)), "{at}: {ones}: {said}");
+                assert!(said.contains(&format!("{} of these bytes read as 0xff", ones * 512)), "{at}: {ones}: {said}");
                 named += 1;
             }
         }

@@ -1,4 +1,4 @@
-//! The answers that are no documents: of `check` for a path, of `estimate`, `is-zero` and `probe`.
+//! The answers that are not documents: those of `check` for a path, of `estimate`, `is-zero` and `probe`.
 
 use crate::document::{Device, Document, Finding};
 use crate::{open, Class, Effect, Kind, Method, PathCode, Plan, FORMAT};

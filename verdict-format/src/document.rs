@@ -1,4 +1,4 @@
-//! The document of one device, field by field as zerocap-verdict(5) has them. The form only; no I/O.
+//! The document of one device, field by field as in zerocap-verdict(5). This file has the form only, and does no I/O.
 
 use crate::{open, Basis, Class, Code, Kind, Method, Severity, State};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! What a fleet sends to one place: a document as a line, with what is needed to tell it from those of other machines.
+//! What a fleet collects in one place: a document as one line, with what distinguishes it from the documents of other
+//! machines.
 
 use crate::{open, Class, Document, Kind};
 use serde::{Deserialize, Serialize};

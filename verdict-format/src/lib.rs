@@ -1,15 +1,14 @@
 //! The answers of `zerocap` in format 1, as types: what other programs read (zerocap-verdict(5)).
 //!
-//! zerocap writes its answers through this package, so what stands here is what is printed and published. The form changes
-//! only by its promise: fields and words are added; none is renamed or removed, and none changes its meaning or unit. A
-//! value that is not known is null; it is never 0 and never a guess.
+//! zerocap writes its answers through this package, so these types are what is printed and published. The form changes only
+//! by its promise: fields and words are added, but none is renamed or removed, and none changes its meaning or unit. A value
+//! that is not known is null; it is never 0 and never a guess.
 //!
 //! A document may come from a newer zerocap than the program that reads it, so the reader accepts words that it does not
-//! know: a class counts as `unknown`, a basis as `model`, a severity as `warning`, a state as `unknown`; a method, a plan
-//! and a `how` count as null; the code of a finding is kept as text ([`Code::Other`]). Fields that it does not know are
-//! left out.
+//! know: a class counts as `unknown`, a basis as `model`, a severity as `warning`, a state as `unknown`; a method, a plan and
+//! a `how` count as null; the code of a finding is kept as text ([`Code::Other`]). Fields that it does not know are ignored.
 //!
-//! [`read`] gives the published document of a device, by its number, and only if it is of this very device.
+//! [`read`] gives the published document of a device by its number, and only if the document is about the present device.
 
 pub mod answers;
 mod document;

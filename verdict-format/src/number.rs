@@ -1,4 +1,4 @@
-//! Device numbers, the names of published documents.
+//! Device numbers, which name the published documents.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! How the reader takes words that it does not know: a document of a newer zerocap is read all the same, and an unknown
-//! word never makes the answer better.
+//! How the reader treats words that it does not know: it still reads a document of a newer zerocap, and an unknown word never
+//! makes the answer better.
 
 use crate::fleet::Cause;
 use crate::{Basis, Class, Kind, Severity, State};

@@ -1,5 +1,5 @@
-//! Reads the published document of a device, and believes it only where it may: the file is root's and nobody else may
-//! write it, its format is the one that this package knows, and it is of the very disk that has the number now.
+//! Reads the published document of a device, and trusts it only if root owns the file and nobody else may write it, if this
+//! package knows its format, and if it is about the disk that has the number now.
 
 use crate::{Devnum, Document, Kind, FORMAT};
 use std::fs::{File, Metadata};
@@ -34,11 +34,17 @@ impl std::fmt::Display for ReadError {
             ReadError::NoDevice(devnum) => write!(f, "no block device has the number {devnum}"),
             ReadError::Io(path, e) => write!(f, "{}: read: {e}", path.display()),
             ReadError::NotTrusted(path) => {
-                write!(f, "{}: not a file of root that only root may write; it is not believed", path.display())
+                write!(
+                    f,
+                    "{}: only a file that root owns and only root may write is used; this one is not",
+                    path.display()
+                )
             }
-            ReadError::NotADocument(path, why) => write!(f, "{}: not a document of zerocap: {why}", path.display()),
+            ReadError::NotADocument(path, why) => {
+                write!(f, "{}: this is not a document of zerocap: {why}", path.display())
+            }
             ReadError::OtherFormat(path, format) => {
-                write!(f, "{}: format {format}; this program reads format {FORMAT}", path.display())
+                write!(f, "{}: it has format {format}, but this program reads format {FORMAT}", path.display())
             }
         }
     }
@@ -147,7 +153,7 @@ pub fn accept(bytes: &[u8], diskseq: Option<u64>, size: Option<u64>) -> Result<O
     }
     let document: Document = serde_json::from_value(value).map_err(|e| Rejected(None, e.to_string()))?;
     if document.kind != Kind::Verdict {
-        return Err(Rejected(None, format!("it is of the type {}", document.kind)));
+        return Err(Rejected(None, format!("its type is {}", document.kind)));
     }
     let device = &document.device;
     let resized = device.size_bytes.zip(size).is_some_and(|(then, now)| then != now);

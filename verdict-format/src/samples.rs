@@ -1,5 +1,5 @@
-//! The single times of a test, as they are kept beside its figures: what a report is drawn from. Never more than was seen, and
-//! no more than a file may hold: what was left out or put together is said.
+//! The times of the single calls of a test, as they are kept beside its figures: a report is drawn from them. They have
+//! nothing that was not measured, and at most as much as a file may have; they say what was left out or put together.
 
 use crate::{open, Kind, Method, FORMAT};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! The words of an answer: class, basis, method, plan, severity, state. Each has one spelling in JSON, in udev properties
-//! and on a terminal. Parsing by [`std::str::FromStr`] and serde is strict; the document's reader is not (see `open`).
+//! The words of an answer: class, basis, method, plan, severity, state. Each is spelled the same in JSON, in udev properties
+//! and on a terminal. Parsing by [`std::str::FromStr`] and serde is strict; the reader of documents is not (see `open`).
 
 use serde::{Deserialize, Serialize};
 

@@ -104,7 +104,7 @@ fn without_sequence_numbers_the_size_tells_a_disk_from_the_next() {
 }
 
 #[test]
-fn only_a_file_of_the_owner_that_nobody_else_may_write_is_believed() {
+fn only_a_file_that_the_owner_alone_may_write_is_trusted() {
     let machine = Machine::new(&document().to_string());
     let owner = fs::metadata(machine.0.path()).unwrap().uid();
     let path = machine.at("run/8:0.json");
@@ -124,7 +124,7 @@ fn only_a_file_of_the_owner_that_nobody_else_may_write_is_believed() {
 }
 
 #[test]
-fn what_is_no_document_of_this_format_is_an_error() {
+fn a_file_of_another_format_is_an_error() {
     for text in ["", "{", "[]", "{}", "{\"format\": \"1\"}", "{\"format\": 1}", "null"] {
         let machine = Machine::new(text);
         assert!(matches!(machine.read(DISK), Err(ReadError::NotADocument(..))), "{text}");
@@ -135,7 +135,7 @@ fn what_is_no_document_of_this_format_is_an_error() {
 }
 
 #[test]
-fn a_document_of_the_future_is_read_and_never_better_than_it_says() {
+fn a_document_of_a_newer_version_is_read_and_never_better_than_it_says() {
     let mut newer = document();
     newer["class"] = json!("quick");
     newer["expected"] = json!("quick");
@@ -155,7 +155,7 @@ fn a_document_of_the_future_is_read_and_never_better_than_it_says() {
 }
 
 #[test]
-fn what_is_read_is_written_again_as_it_was() {
+fn a_document_that_is_read_is_written_unchanged() {
     let d = parse(&document());
     assert_eq!((d.class, d.basis, d.method), (Class::Fast, Some(Basis::Measured), Some(Method::PunchHole)));
     assert!(d.findings[0].code == FindingCode::KnobOff);

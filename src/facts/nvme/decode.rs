@@ -1,4 +1,5 @@
-//! What the fields of the NVMe identify pages say, in words (NVM Express base and NVM command set specifications). Pure.
+//! What the fields of the NVMe Identify pages mean, in words (NVM Express base and NVM command set specifications). It is
+//! pure.
 
 use crate::facts::nvme::bits::*;
 use crate::units::human_bytes;
@@ -190,12 +191,12 @@ pub fn nsfeat_independent(v: u64) -> Option<String> {
 /// DLFEAT: what a deallocated block reads, and whether Write Zeroes may deallocate.
 pub fn dlfeat(v: u64) -> Option<String> {
     let read = match v & DLFEAT_READ_MASK {
-        DLFEAT_READ_NOT_REPORTED => "what deallocated blocks read is not reported",
-        DLFEAT_READ_00 => "deallocated blocks read zero",
-        DLFEAT_READ_FF => "deallocated blocks read FFh",
-        _ => "what deallocated blocks read is a reserved value",
+        DLFEAT_READ_NOT_REPORTED => "it is not reported what deallocated blocks read as",
+        DLFEAT_READ_00 => "deallocated blocks read as zero",
+        DLFEAT_READ_FF => "deallocated blocks read as FFh",
+        _ => "the value for what deallocated blocks read as is reserved",
     };
-    let deac = if v & DLFEAT_DEAC != 0 { "DEAC supported" } else { "DEAC not supported" };
+    let deac = if v & DLFEAT_DEAC != 0 { "DEAC is supported" } else { "DEAC is not supported" };
     Some(format!("{read}; {deac}"))
 }
 
@@ -206,10 +207,10 @@ mod tests {
 
     #[test]
     fn words_of_dlfeat_and_oncs() {
-        assert_eq!(dlfeat(0x19).as_deref(), Some("deallocated blocks read zero; DEAC supported"));
+        assert_eq!(dlfeat(0x19).as_deref(), Some("deallocated blocks read as zero; DEAC is supported"));
         assert_eq!(
             dlfeat(0x05).as_deref(),
-            Some("what deallocated blocks read is a reserved value; DEAC not supported")
+            Some("the value for what deallocated blocks read as is reserved; DEAC is not supported")
         );
         assert_eq!(oncs(0x8).as_deref(), Some("Write Zeroes; no Dataset Management"));
         let all = oncs(0x1fff).unwrap_or_default();

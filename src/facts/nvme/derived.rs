@@ -1,4 +1,4 @@
-//! What several NVMe fields say together, as readings of `probe`. Judges nothing: no rule looks at these.
+//! What several NVMe fields mean together, as readings of `probe`. It judges nothing, and no rule uses these readings.
 
 use crate::fact::Fact;
 use crate::facts::field::{Reading, DERIVED};
@@ -21,7 +21,7 @@ pub fn notes(n: &Nvme, id_ns: &Fact<Vec<u8>>, readings: &mut Vec<Reading>) {
     let blocks = n.granularity_blocks();
     let bytes = blocks.get().and_then(|b| b.checked_mul(n.lba_bytes().get()?)).map(crate::units::human_bytes);
     let says = match (blocks.known(), bytes) {
-        (None, _) => "NSFEAT does not define NPDG and NPDA".to_owned(),
+        (None, _) => "NSFEAT says that NPDG and NPDA are not defined".to_owned(),
         (Some(_), bytes) => {
             let from = if n.has_large_granularity() { "NPDGL, NPDAL" } else { "NPDG, NPDA" };
             format!("{}the larger of {from}", bytes.map_or(String::new(), |b| format!("{b}, ")))
@@ -44,10 +44,16 @@ fn pci(n: &Nvme) -> Option<Reading> {
 fn role(role: Role) -> Reading {
     let (word, says) = match role {
         Role::Namespace => ("namespace", "a controller of its own"),
-        Role::Head => {
-            ("multipath head", "it answers for its paths; its limits are the least of theirs, its knob is its own")
-        }
-        Role::Path => ("multipath path", "hidden, without a node; its knob reaches the head at the next rescan"),
+        Role::Head => (
+            "multipath head",
+            "it answers for its paths; its limits are the least of theirs, but it has a \
+                                write_zeroes_unmap_max_bytes of its own",
+        ),
+        Role::Path => (
+            "multipath path",
+            "hidden, without a node; a change of its write_zeroes_unmap_max_bytes \
+                                          reaches the head at the next rescan",
+        ),
     };
     derived("role", Fact::Known(word.to_owned()), says.to_owned())
 }
@@ -57,10 +63,13 @@ fn usage(n: &Nvme) -> Option<Reading> {
     let (used, capacity) = (n.nuse.get()?, n.ncap.get()?);
     let thin = n.is_thin().is(true);
     let says = match (thin, used.cmp(&capacity)) {
-        (_, std::cmp::Ordering::Greater) => "more than the capacity: it counts something else",
+        (_, std::cmp::Ordering::Greater) => "more than the capacity: NUSE counts something else",
         (true, _) => "thin provisioning: NUSE counts what is allocated",
-        (false, std::cmp::Ordering::Less) => "less than the capacity: the device keeps account of what is allocated",
-        (false, std::cmp::Ordering::Equal) => "the whole capacity: full, or no account is kept",
+        (false, std::cmp::Ordering::Less) => "less than the capacity: the device counts what is allocated",
+        (false, std::cmp::Ordering::Equal) => {
+            "the whole capacity: the namespace is full, or the device does not \
+                                               count what is allocated"
+        }
     };
     Some(derived("NUSE of NCAP", Fact::Known(format!("{used} of {capacity} blocks")), says.to_owned()))
 }

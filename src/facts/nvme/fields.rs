@@ -1,7 +1,7 @@
-//! The rows of the NVMe identify pages: NVM Express base and NVM command set specifications, fieldguide 3.1 and 3.2.
+//! The rows of the NVMe Identify pages: NVM Express base and NVM command set specifications, fieldguide 3.1 and 3.2.
 //!
-//! Offsets only; the bits stand in [`super::bits`], the words in [`super::decode`], and what they mean together in
-//! [`super::namespace`].
+//! This file has only the offsets. [`super::bits`] has the bits, [`super::decode`] the words, and [`super::namespace`] what
+//! the fields mean together.
 
 use crate::facts::field::fields;
 use crate::facts::nvme::decode::*;

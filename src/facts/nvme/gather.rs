@@ -1,4 +1,5 @@
-//! Reads the identify pages and the sysfs attributes of a namespace. A command is sent only where sysfs has not the answer.
+//! Reads the Identify pages and the sysfs attributes of a namespace. It sends a command only if sysfs does not have the
+//! answer.
 
 use crate::device::Device;
 use crate::fact::Fact;
@@ -62,7 +63,7 @@ pub fn lba_format(id_ns: &Fact<Vec<u8>>) -> Fact<LbaFormat> {
                 Fact::Known(LbaFormat { lbads, ms: u16::from_le_bytes([ms0, ms1]) })
             }
             Some(&[_, _, lbads, _]) => Fact::malformed(format!("LBADS {lbads} of format {index}")),
-            _ => Fact::malformed(format!("{} bytes, format {index} wanted", bytes.len())),
+            _ => Fact::malformed(format!("it has {} bytes, but format {index} is needed", bytes.len())),
         })
     })
 }
@@ -82,7 +83,7 @@ pub fn gather(
     // An inactive namespace answers with zeroes alone: no reading of any field.
     let ns = ask(Question::NvmeIdNs, claims).and_then(|b| {
         if b.iter().all(|x| *x == 0) {
-            Fact::malformed("all zero: no active namespace")
+            Fact::malformed("all bytes are zero, as for a namespace that is not active")
         } else {
             Fact::Known(b)
         }

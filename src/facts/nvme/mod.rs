@@ -1,6 +1,7 @@
-//! NVMe: identify pages and what sysfs shows of a namespace (fieldguide 3.1, 3.2, 3.6). Judges nothing, writes nothing.
+//! NVMe: the Identify pages, and what sysfs shows of a namespace (fieldguide 3.1, 3.2, 3.6). It judges nothing and writes
+//! nothing.
 //!
-//! Field names are those of the NVM Express specifications; rows stand in [`fields`], bits in [`bits`].
+//! The field names are those of the NVM Express specifications; [`fields`] has the rows and [`bits`] the bits.
 
 pub mod bits;
 pub mod decode;

@@ -1,4 +1,4 @@
-//! What NVMe says of a namespace and its controller, and the questions over several of its fields. Reads nothing.
+//! The facts of a namespace and its controller, and the questions that need several of their fields. It reads nothing.
 
 use crate::fact::Fact;
 use crate::facts::nvme::bits::*;

@@ -1,6 +1,6 @@
 //! The kernel's table of NVMe devices whose Write Zeroes it does not use, or replaces (`nvme_id_table` of
-//! drivers/nvme/host/pci.c; fieldguide 3.5). It explains a limit of 0 in words and nothing else: the running kernel's table
-//! may differ, so no class, expectation or finding rests on it.
+//! drivers/nvme/host/pci.c; fieldguide 3.5). It is used only to explain a limit of 0 in words. The table of the running
+//! kernel may differ, so no class, expectation or finding depends on it.
 
 /// One entry of the kernel's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! What sd makes of the pages, as readings of `probe`: the modes that it would choose against those it shows, and who drives
-//! the host (fieldguide 4.3, 4.6). Judges nothing: the finding stands with the verdict.
+//! What sd derives from the pages, as readings of `probe`: the modes that it would choose beside those that it shows, and the
+//! driver of the host (fieldguide 4.3, 4.6). It judges nothing: the findings are made in `verdict`.
 
 use crate::fact::{Fact, Why};
 use crate::facts::field::Reading;
@@ -11,9 +11,9 @@ pub fn notes(s: &Scsi, readings: &mut Vec<Reading>) {
     let mut choice = |field: &str, choice: Option<&'static str>, shown: &Fact<String>| {
         let Some(choice) = choice else { return };
         let says = match shown.known() {
-            Some(mode) if mode == choice => "as sd shows it".to_owned(),
-            Some(mode) => format!("sd shows {mode}: set by hand, or withdrawn after an error"),
-            None => "sd shows none".to_owned(),
+            Some(mode) if mode == choice => "the mode that sd shows".to_owned(),
+            Some(mode) => format!("sd shows {mode}, which was set by hand or after an error"),
+            None => "sd shows no mode".to_owned(),
         };
         readings.push(derived(field, Fact::Known(choice.to_owned()), says));
     };

@@ -1,4 +1,4 @@
-//! What SCSI says of a disk, and what sd makes of it (fieldguide 4.3). Reads nothing.
+//! What SCSI says about a disk, and what sd derives from it (fieldguide 4.3). It reads nothing.
 
 use crate::fact::Fact;
 use crate::facts::ata::Ata;

@@ -1,6 +1,6 @@
 //! The rows of the SCSI pages: SBC-4 (block limits, provisioning, READ CAPACITY(16)) and SPC-5, fieldguide 4.1.
 //!
-//! Offsets and bits only; what they mean together is read in [`super`].
+//! This file has only offsets and bits; [`super`] has what they mean together.
 
 use crate::facts::field::fields;
 
@@ -129,14 +129,14 @@ fn lbpme(v: u64) -> Option<String> {
 }
 
 fn lbprz_bit(v: u64) -> Option<String> {
-    Some(if v == 1 { "unmapped blocks read zero" } else { "nothing said of unmapped blocks" }.to_owned())
+    Some(if v == 1 { "unmapped blocks read as zero" } else { "it is not said what unmapped blocks read as" }.to_owned())
 }
 
 fn lbprz_three(v: u64) -> Option<String> {
     let says = match v {
-        0 => "nothing said of unmapped blocks",
-        v if v & B2_LBPRZ_ZEROES != 0 => "unmapped blocks read zero",
-        2 => "unmapped blocks read a provisioning pattern",
+        0 => "it is not said what unmapped blocks read as",
+        v if v & B2_LBPRZ_ZEROES != 0 => "unmapped blocks read as zero",
+        2 => "unmapped blocks read as a provisioning pattern",
         _ => "reserved value",
     };
     Some(says.to_owned())

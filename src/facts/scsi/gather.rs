@@ -1,4 +1,4 @@
-//! Reads the pages and the `scsi_disk` attributes of a SCSI disk. Pages are first read from sysfs, which costs no command.
+//! Reads the pages and the `scsi_disk` attributes of a SCSI disk. Pages are first read from sysfs, which needs no command.
 
 use crate::device::Device;
 use crate::fact::Fact;
@@ -80,7 +80,7 @@ pub fn gather(
     readings.push(Reading::file("scsi_disk", "provisioning_mode", &provisioning_mode));
     readings.push(Reading::file("scsi_disk", "max_write_same_blocks", &max_write_same_blocks));
     let lbpme_words = thin_provisioning.get().map(|on| match LBPME.bit(&rc16).get() {
-        Some(true) if !on => "LBPME = 0 to sd, which did not ask READ CAPACITY(16)".to_owned(),
+        Some(true) if !on => "sd takes LBPME as 0, because it did not ask READ CAPACITY(16)".to_owned(),
         _ => format!("LBPME = {}", u8::from(on)),
     });
     let thin = thin_provisioning.as_ref().map(|b| u8::from(*b));

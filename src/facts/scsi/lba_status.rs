@@ -1,4 +1,4 @@
-//! GET LBA STATUS: which blocks a disk has mapped (SBC-4 5.10.2). Reads bytes only; asks nothing.
+//! GET LBA STATUS: which blocks of a disk are mapped (SBC-4 5.10.2). It only parses bytes and sends nothing.
 
 use crate::facts::page::Page;
 

@@ -1,4 +1,4 @@
-//! Whether a device provisions thinly, and the limits that a test watches. Reads facts and files; judges nothing else.
+//! Decides whether a device provisions thinly, and which thresholds a test has to watch. It reads facts and files.
 
 use crate::device::Kind;
 use crate::facts::Facts;

@@ -1,5 +1,5 @@
-//! SCSI vital product data: where a page is read, whether it is the page asked for, and the designators of page 83h
-//! (SPC-5 7.8). Judges nothing.
+//! SCSI vital product data: where a page is read, whether it is the page that was asked for, and the designators of page 83h
+//! (SPC-5 7.8). It judges nothing.
 
 use crate::device::{display, Device};
 use crate::fact::{Fact, Why};
@@ -14,14 +14,14 @@ use crate::machine::port::{Port, Question};
 pub fn checked(code: u8, bytes: Vec<u8>) -> Fact<Vec<u8>> {
     match (Page(&bytes).u8(1), Page(&bytes).be16(2)) {
         (Fact::Known(found), _) if found != code => {
-            Fact::malformed(format!("page code {found:02x}, {code:02x} expected"))
+            Fact::malformed(format!("its page code is {found:02x}, but {code:02x} was expected"))
         }
         (Fact::Known(_), Fact::Known(length)) => {
             let mut bytes = bytes;
             bytes.truncate(4 + usize::from(length));
             Fact::Known(bytes)
         }
-        _ => Fact::malformed(format!("{} bytes, no page header", bytes.len())),
+        _ => Fact::malformed(format!("its {} bytes are too few for a page header", bytes.len())),
     }
 }
 
@@ -60,7 +60,7 @@ pub fn designators(page: &Fact<Vec<u8>>) -> Fact<Vec<String>> {
         let mut rest = bytes.get(4..).unwrap_or_default();
         while let [code_set, kind, _, length, tail @ ..] = rest {
             let Some(body) = tail.get(..usize::from(*length)) else {
-                return Fact::malformed(format!("a designator of {length} bytes, {} left", tail.len()));
+                return Fact::malformed(format!("a designator has {length} bytes, but only {} are left", tail.len()));
             };
             // ASSOCIATION 0 is the logical unit; ports and targets identify something else.
             let unit = (kind >> 4) & 3 == 0;
@@ -98,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn headers() {
+    fn the_header_of_a_page_is_checked() {
         assert_eq!(
             checked(0xb2, vec![0, 0xb2, 0, 4, 0, 0xe0, 2, 0, 9, 9]),
             Fact::Known(vec![0, 0xb2, 0, 4, 0, 0xe0, 2, 0])

@@ -1,5 +1,5 @@
-//! The policy's rules of a recording: those that fit a recorded device, on the lines where they stood, as verdicts name
-//! them by file and line. Rules of other devices, their names and the administrators' reasons are nobody's business. Pure.
+//! The policy rules of a recording: those that match a recorded device, on the lines where they were, because verdicts name
+//! them by file and line. Rules of other devices, their names and the administrators' reasons are left out. It is pure.
 
 use crate::policy::format::{Key, Pattern, Rule, Wishes};
 use crate::policy::matcher::{fits, Subject};

@@ -1,5 +1,6 @@
-//! What is missing for this machine to work with zerocap, each with the command that mends it: the rule, whether the devices
-//! that are there were asked by it, the unit that recovers at boot, the kernel's features, the rules of policy. Reads only.
+//! What is missing on this machine for zerocap to work, each with the command that mends it: the udev rule, whether udev has
+//! asked about the present devices, the unit that recovers at boot, the kernel's features, the rules of the policy. It only
+//! reads.
 
 use crate::device::Device;
 use crate::fact::Fact;
@@ -34,8 +35,8 @@ pub(super) fn look(roots: &Roots) -> Vec<Step> {
     steps.extend(kernel(root));
     steps.extend(not_compiled(root.path()).map(|file| {
         let text = format!(
-            "the model entries of {file} are newer than hwdb.bin, so udev does not know them: run systemd-hwdb update, then \
-             {TRIGGER}"
+            "the model entries of {file} are newer than hwdb.bin, so udev does not know them: run systemd-hwdb \
+             update, then {TRIGGER}"
         );
         (text, false)
     }));
@@ -55,18 +56,24 @@ fn rule(roots: &Roots) -> Vec<Step> {
     let called: BTreeSet<&str> = calls.filter_map(|call| call.split(' ').next()).collect();
     for program in called.into_iter().filter(|p| !root.exists(p.trim_start_matches('/'))) {
         steps.push((
-            format!("the rule calls {program}, which is not there: run make install with the same PREFIX"),
+            format!("the udev rule calls {program}, which does not exist: run make install with the same PREFIX"),
             false,
         ));
     }
     let disks = target::listed(roots, false).unwrap_or_default();
     let silent: Vec<String> = disks.iter().filter(|d| !was_asked(root, d)).map(|d| d.name.clone()).collect();
     steps.push(match silent.as_slice() {
-        [] => (format!("udev has asked about each of the {} devices that are there", disks.len()), true),
+        [] => (format!("udev has asked zerocap about each of the {} devices of this machine", disks.len()), true),
         some => {
             let shown = some.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
             let more = if some.len() > 4 { " and others" } else { "" };
-            (format!("udev has not asked yet about {shown}{more}: run udevadm control --reload, then {TRIGGER}"), false)
+            (
+                format!(
+                    "udev has not yet asked zerocap about {shown}{more}: run udevadm control --reload, then \
+                      {TRIGGER}"
+                ),
+                false,
+            )
         }
     });
     steps
@@ -84,10 +91,10 @@ fn recovery(root: &Root) -> Step {
         return (format!("{RECOVER} is not installed: run make install, or install the package"), false);
     }
     match UNITS.iter().any(|dir| root.link(&format!("{dir}/multi-user.target.wants/{RECOVER}")).known().is_some()) {
-        true => (format!("{RECOVER} is enabled: what a test that was cut off left is put back at boot"), true),
+        true => (format!("{RECOVER} is enabled, so what an interrupted test left is put back at boot"), true),
         false => (
             format!(
-                "{RECOVER} is not enabled, so nothing puts back at boot what a test that was cut off left: run systemctl \
+                "{RECOVER} is not enabled, so what an interrupted test left is not put back at boot: run systemctl \
                  daemon-reload, then systemctl preset {RECOVER}"
             ),
             false,
@@ -103,20 +110,25 @@ fn kernel(root: &Root) -> Vec<Step> {
     };
     let one_has = |file: &str| names.iter().any(|n| root.exists(&format!("sys/block/{n}/{file}")));
     let knob = match one_has("queue/write_zeroes_unmap_max_bytes") {
-        true => ("the kernel has FALLOC_FL_WRITE_ZEROES and its knob, write_zeroes_unmap_max_bytes".to_owned(), true),
+        true => {
+            ("the kernel has FALLOC_FL_WRITE_ZEROES and its tunable, write_zeroes_unmap_max_bytes".to_owned(), true)
+        }
         false => {
-            let text = "the kernel has no write_zeroes_unmap_max_bytes (Linux 6.17): programs zero by PUNCH_HOLE, and \
-                        nothing is set";
+            let text = "the kernel has no write_zeroes_unmap_max_bytes (it came with Linux 6.17): programs zero by \
+                        PUNCH_HOLE, and zerocap sets nothing";
             (text.to_owned(), false)
         }
     };
     let numbered = match one_has("diskseq") {
-        true => {
-            ("the kernel numbers its disks (diskseq): an answer is never taken for another disk's".to_owned(), true)
-        }
+        true => (
+            "the kernel gives each disk a sequence number (diskseq), so the answer for one disk is never taken for \
+              another disk"
+                .to_owned(),
+            true,
+        ),
         false => {
-            let text = "the kernel does not number its disks (diskseq, Linux 5.15): of devices without an identity \
-                        answers are dropped at each removal";
+            let text = "the kernel gives disks no sequence number (diskseq came with Linux 5.15), so answers for \
+                        devices without an identity are dropped when the device is removed";
             (text.to_owned(), false)
         }
     };
@@ -127,7 +139,7 @@ fn kernel(root: &Root) -> Vec<Step> {
 fn rules_of_policy(roots: &Roots) -> Vec<Step> {
     match policy::list(roots) {
         Ok(listed) if listed.problems.is_empty() => {
-            vec![(format!("the policy can be read: {} rules", listed.rules.len()), true)]
+            vec![(format!("the policy can be read; it has {} rules", listed.rules.len()), true)]
         }
         Ok(listed) => listed.problems.into_iter().map(|problem| (problem, false)).collect(),
         Err(e) => vec![(e.to_string(), false)],
@@ -202,9 +214,11 @@ mod tests {
         }
         put("usr/lib/udev/rules.d/90-zerocap.rules", "# x\nIMPORT{program}=\"/usr/bin/zerocap udev $devnode\"\n");
         put("usr/lib/systemd/system/zerocap-recover.service", "");
-        for part in
-            ["calls /usr/bin/zerocap, which is not there", "not asked yet about sda: run udevadm", "is not enabled"]
-        {
+        for part in [
+            "calls /usr/bin/zerocap, which does not exist",
+            "not yet asked zerocap about sda: run udevadm",
+            "is not enabled",
+        ] {
             assert!(says(part), "{part}: {:?}", missing());
         }
         put("usr/bin/zerocap", "");

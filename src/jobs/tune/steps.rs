@@ -1,4 +1,4 @@
-//! `tune apply` and `tune reset`: one step a tunable.
+//! `tune apply` and `tune reset`: one step for each tunable.
 
 use crate::assess::{self, tunables, Picture};
 use crate::device::{Device, Kind};
@@ -57,7 +57,8 @@ pub(crate) fn held(roots: &Roots, device: &Device) -> Option<String> {
         .map(|d| {
             let which = if d.name == device.name { "it".to_owned() } else { d.node() };
             format!(
-                "a test of {which} is open in this boot, perhaps with a command in flight: its queue is not touched"
+                "a test of {which} was started in this boot and has not ended, and a command may be in flight: its \
+                 queue is not touched; run `zerocap recover` first"
             )
         })
 }
@@ -117,8 +118,9 @@ fn one(roots: &Roots, picture: &Picture, row: &Row, record: &Record, dry: bool) 
         Plan::Foreign(value) => {
             let default = row.kernel(facts).unwrap_or_else(|| "-".to_owned());
             Outcome::Left(format!(
-                "set-by-admin: it is {value}, which neither the kernel ({default}) nor zerocap put there; wanted is {} ({}); \
-                 put the kernel's value there if zerocap is to look after it",
+                "set-by-admin: the value is {value}, which neither the kernel (its default is {default}) nor zerocap \
+                 set, so zerocap does not change it; the wanted value is {} ({}); write the kernel's default if \
+                 zerocap shall manage this tunable",
                 want.wanted, want.why
             ))
         }
@@ -184,11 +186,22 @@ pub fn reset(
                 continue;
             }
             if now != last.wrote {
-                tell(&path, Outcome::Left(format!("set-by-admin: it is {now}, zerocap wrote {}", last.wrote)));
+                tell(
+                    &path,
+                    Outcome::Left(format!(
+                        "set-by-admin: the value is {now}, but zerocap wrote {}; it is not \
+                                                   changed",
+                        last.wrote
+                    )),
+                );
                 continue;
             }
             let outcome = match row.encode(&facts, &last.found) {
-                Err(why) => Outcome::Failed(format!("{} was found and cannot be put back: {why}", last.found)),
+                Err(why) => Outcome::Failed(format!(
+                    "{} was found before the first write and cannot be put back: \
+                                                     {why}",
+                    last.found
+                )),
                 Ok(value) => match tunables::update(roots, &facts, keep) {
                     Err(e) => Outcome::Failed(e.to_string()),
                     Ok(()) => written(
@@ -198,7 +211,7 @@ pub fn reset(
                         &path,
                         &now,
                         &value,
-                        "found before the first write",
+                        "the value found before the first write",
                         Some(last.clone()),
                     ),
                 },
@@ -213,7 +226,7 @@ fn writable(roots: &Roots, dry_run: bool) -> Result<()> {
     if dry_run || roots.is_live() {
         Ok(())
     } else {
-        let why = "a recorded machine is never written to: leave out --root, or give `tune apply` --dry-run";
+        let why = "a recorded machine is never written to; leave out --root, or use `tune apply --dry-run`";
         Err(Error::Usage(why.to_owned()))
     }
 }
@@ -243,13 +256,19 @@ fn written(
                 });
                 return match noted {
                     Ok(()) => Outcome::Wrote(now.to_owned(), value.to_owned(), why.to_owned(), read.clone()),
-                    Err(e) => Outcome::Failed(format!("{value} was written, but that could not be recorded: {e}")),
+                    Err(e) => Outcome::Failed(format!(
+                        "{value} was written, but zerocap could not record that it did \
+                                                       so: {e}"
+                    )),
                 };
             }
             Some(read) => {
-                format!("{value} was written, but it reads {read}: something else set it, or the kernel capped it")
+                format!(
+                    "{value} was written, but {read} is read back: something else set it, or the kernel limited \
+                         it"
+                )
             }
-            None => format!("{value} was written and cannot be read back"),
+            None => format!("{value} was written, but it cannot be read back"),
         },
         Err(ActError::Os(EINVAL)) => {
             // EINVAL means the value, or limits that are wedged: only the other files tell which (fieldguide 1.4 e).
@@ -257,7 +276,7 @@ fn written(
             match (limit("write_zeroes_unmap_max_hw_bytes"), limit("write_zeroes_max_bytes").as_deref()) {
                 (Some(hw), Some("0")) if hw != "0" => wedged_text(facts.device.kind),
                 (hw, _) => format!(
-                    "the kernel refuses {value} (EINVAL); it accepts {}, the hardware's limit is {}",
+                    "the kernel refuses {value} (EINVAL); it accepts {}, and the hardware's limit is {}",
                     row.accepts,
                     hw.unwrap_or_else(|| "unknown".to_owned())
                 ),
@@ -267,11 +286,11 @@ fn written(
             // The write may still happen once the device answers, so the note stays.
             return Outcome::Failed(format!(
                 "write {value}: no answer in {:.0} s; the write waits for a command that the device does not answer \
-                 (process {pid}, left behind); look at the device, then run this again",
+                 (process {pid} still waits); check the device, then run this again",
                 DEADLINE.as_secs_f64()
             ));
         }
-        Err(e @ ActError::Os(_)) => format!("write {value}: {e}; run as root on the machine itself"),
+        Err(e @ ActError::Os(_)) => format!("write {value}: {e}; run it as root, and not in a container"),
         Err(e) => format!("write {value}: {e}"),
     };
     let undone = tunables::update(roots, facts, |r| {
@@ -282,7 +301,7 @@ fn written(
     });
     Outcome::Failed(match undone {
         Ok(()) => failed,
-        Err(e) => format!("{failed}; and {e}"),
+        Err(e) => format!("{failed}; also: {e}"),
     })
 }
 
@@ -304,7 +323,9 @@ fn rescanned(roots: &Roots, device: &Device) -> Outcome {
     Outcome::Wrote(
         "wedged".to_owned(),
         "1".to_owned(),
-        "the rescan frees the limits; the offload itself stays off until the device is added anew".to_owned(),
+        "the rescan makes the limits writable again; the offload itself stays off until the device is removed and \
+         added again"
+            .to_owned(),
         format!(
             "write_zeroes_max_bytes {}, write_zeroes_unmap_max_hw_bytes {}",
             or(read("write_zeroes_max_bytes")),

@@ -1,4 +1,5 @@
-//! What `blkid -p` (util-linux, low-level probing, no cache) finds on a node: the names of what is there. Reads only.
+//! What `blkid -p` (util-linux, low-level probing without a cache) finds on a node: the names of the signatures. It only
+//! reads.
 
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
@@ -11,7 +12,7 @@ use std::time::Duration;
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// What is found where signatures contradict each other.
-const SEVERAL: &str = "several contradicting signatures";
+const SEVERAL: &str = "several signatures that contradict each other";
 
 /// What was found on a node.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,6 @@
-//! Which controllers a block device hangs on, so that no two tests meet on one: the NVMe controller, the SCSI host, else what the
-//! kernel's tree of devices has above the disk; of a stack those of all its members. Reads sysfs.
+//! The controllers of a block device, so that no two tests use the same controller at once: the NVMe controller, the SCSI
+//! host, or else the device above the disk in the kernel's tree of devices; for a stack, the controllers of all its members.
+//! It reads sysfs.
 
 use super::stack;
 use crate::device::Device;
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_stack_those_of_its_members_and_of_a_head_those_of_its_paths() {
+    fn a_stack_has_the_controllers_of_its_members_and_a_head_those_of_its_paths() {
         let dir = tempfile::tempdir().unwrap();
         let at = |path: &str| dir.path().join(path);
         std::fs::create_dir_all(at("sys/block")).unwrap();

@@ -1,6 +1,6 @@
-//! Which devices have an answer that rests on that of a disk: the stacks that hold it or a partition of it, the loop devices
-//! that stand on it without holding it, and its partitions, which have the disk's properties. Names only; whoever asks sends
-//! the events.
+//! The devices whose answer depends on that of a disk: the stacks on it or on a partition of it, the loop devices on it,
+//! which claim nothing, and its partitions, which have the properties of the disk. It only gives names; the caller sends the
+//! events.
 
 use crate::device::Device;
 use crate::machine::block::devices;

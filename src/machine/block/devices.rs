@@ -1,4 +1,4 @@
-//! From what was typed to a device: `/dev/sda`, `/dev/disk/by-id/…`, `sda`, a partition. And the list of devices.
+//! Resolves what was typed to a device: `/dev/sda`, `/dev/disk/by-id/…`, `sda`, a partition. It also lists all devices.
 
 use crate::device::display::escape_str;
 use crate::device::{Device, Devnum};
@@ -107,7 +107,9 @@ fn partition(root: &Root, device: &Device, name: &str) -> Fact<Partition> {
     let dir = device.attr(name);
     let number = |file: &str| root.number(&format!("{dir}/{file}"));
     let bytes = |file: &str| {
-        number(file).and_then(|n| n.checked_mul(SECTOR).map_or_else(|| Fact::malformed("beyond 64 bits"), Fact::Known))
+        number(file).and_then(|n| {
+            n.checked_mul(SECTOR).map_or_else(|| Fact::malformed("it does not fit into 64 bits"), Fact::Known)
+        })
     };
     let devnum = root.text(&format!("{dir}/dev")).known().and_then(|t| t.parse().ok());
     number("partition").and_then(|number| {

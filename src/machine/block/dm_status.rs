@@ -1,4 +1,5 @@
-//! What device mapper says of a device: its table, and of a thin volume how many sectors are mapped. Needs root; asks only.
+//! What device mapper says about a device: its table, and for a thin volume the number of mapped sectors. It needs root and
+//! only asks.
 
 use crate::device::Devnum;
 use crate::fact::{Fact, Why};

@@ -1,5 +1,5 @@
-//! Which block devices this kernel serves to other machines: nvmet and LIO, by their directories in configfs. Neither shows
-//! among `holders`, and nvmet claims nothing. Reads only.
+//! The block devices that this kernel serves to other machines: nvmet and LIO, by their directories in configfs. Neither is
+//! among the `holders` of a device, and nvmet claims nothing. It only reads.
 
 use crate::fact::{Fact, Why};
 use crate::machine::fs::root::Root;

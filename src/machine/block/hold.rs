@@ -1,8 +1,8 @@
-//! What a test holds of a disk, and what it asks of the kernel about those who share it: the lock, the kernel's view of
-//! partitions, who else has it open. The trait, so that the order of a test is one for live and simulated disks; and the
-//! live one.
+//! What a test holds of a disk, and what it asks the kernel about other users of the disk: the lock, the kernel's view of
+//! partitions, who else has it open. This file has the trait, so that the order of a test is the same for live and simulated
+//! disks, and the live implementation.
 //!
-//! Writes nothing to a medium.
+//! It writes nothing to a medium.
 
 use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};

@@ -1,7 +1,8 @@
-//! A whole disk opened read-only with its advisory lock: what a scratch proof reads, and the kernel's view of partitions.
+//! A whole disk that is opened read-only with its advisory lock: what a scratch proof reads, and the kernel's view of
+//! partitions.
 //!
-//! The lock is flock(LOCK_EX) on the whole-disk node (systemd's block device locking): udev keeps off while it is held. It
-//! is held by this process alone; the descriptor is close-on-exec, so no child in D state can inherit it.
+//! The lock is flock(LOCK_EX) on the whole-disk node (systemd's block device locking): udev does not touch the disk while it
+//! is held. Only this process holds it; the descriptor is close-on-exec, so no child in D state can inherit it.
 
 use crate::error::{Error, Result};
 use crate::machine::fs::lock;

@@ -1,5 +1,5 @@
-//! A throw-away loop device over a file, for `selftest`. It frees itself at its last close (LO_FLAGS_AUTOCLEAR), so nothing
-//! of it is left behind whatever happens to this process.
+//! A temporary loop device on a file, for `selftest`. It frees itself at its last close (LO_FLAGS_AUTOCLEAR), so nothing of
+//! it is left whatever happens to this process.
 
 use crate::error::{Error, Result};
 use crate::machine::sys;

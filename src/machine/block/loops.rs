@@ -1,5 +1,5 @@
-//! The loop devices that are set up, and which bytes of which file each shows. A loop device does not claim a block device
-//! that it stands on, so neither `holders` nor O_EXCL tells of it. Reads sysfs only.
+//! The loop devices that are set up, and which bytes of which file each one uses. A loop device does not claim the block
+//! device that it lies on, so neither `holders` nor O_EXCL shows it. It reads sysfs only.
 
 use crate::fact::{Fact, Why};
 use crate::machine::fs::root::Root;
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn only_those_with_a_file() {
+    fn only_loop_devices_with_a_file_are_listed() {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::open(dir.path()).unwrap();
         assert!(known(&root).known().is_none());

@@ -1,5 +1,5 @@
-//! Block devices as the kernel shows them: names, partitions, locks, signatures. Reads, and makes partitions in the
-//! kernel's view alone; writes nothing to a medium.
+//! Block devices as the kernel shows them: names, partitions, locks, signatures. It reads, and it makes partitions in the
+//! kernel's view only; it writes nothing to a medium.
 
 pub mod blkid;
 pub mod controller;

@@ -1,5 +1,5 @@
-//! From what a person typed to a device: the kernel's name, a node, a link, a volume, device-mapper's name, a mount point.
-//! Two devices of one name are an error that names both; none is preferred, since a test may follow.
+//! Resolves what a person typed to a device: the kernel's name, a node, a link, a volume, a device-mapper name, a mount
+//! point. If two devices have the name, the result is an error that names both; none is preferred, because a test may follow.
 
 use crate::device::display::escape_str;
 use crate::error::{Error, Result};
@@ -39,14 +39,15 @@ pub fn resolve(root: &Root, typed: &str) -> Result<Found> {
     }
     match (found.as_slice(), first) {
         ([target], _) => {
-            let stands_for = target.partition.as_ref().map(|_| {
-                format!("{}: a partition of {}, which answers for it", escape_str(typed), target.device.node())
-            });
+            let stands_for = target
+                .partition
+                .as_ref()
+                .map(|_| format!("{0} is a partition of {1}; {1} is used", escape_str(typed), target.device.node()));
             Ok(Found { target: target.clone(), stands_for })
         }
         ([], Err(e)) => at_mount_point(root, typed).unwrap_or(Err(e)),
         ([], Ok(target)) => Ok(Found { target, stands_for: None }),
-        (several, _) => Err(ambiguous(typed, "is the name of", several.iter().map(node))),
+        (several, _) => Err(ambiguous(typed, "is a name of", several.iter().map(node))),
     }
 }
 
@@ -67,7 +68,7 @@ fn node(target: &Target) -> String {
 
 fn ambiguous(typed: &str, how: &str, nodes: impl Iterator<Item = String>) -> Error {
     let nodes: Vec<String> = nodes.map(|n| escape_str(&n)).collect();
-    Error::Usage(format!("{}: {how} {}; name one of them", escape_str(typed), nodes.join(" and ")))
+    Error::Usage(format!("{} {how} {}; name one of them", escape_str(typed), nodes.join(" and ")))
 }
 
 /// The device of the file system that is mounted there; `None` where nothing is.
@@ -83,11 +84,11 @@ fn at_mount_point(root: &Root, typed: &str) -> Option<Result<Found>> {
     match on.as_slice() {
         [] => None,
         [device] => {
-            let says = format!("{}: its file system is on {}, which answers for it", escape_str(typed), device.node());
+            let says = format!("{0}: its file system is on {1}; {1} is used", escape_str(typed), device.node());
             let target = Target { device: device.clone(), partition: None };
             Some(Ok(Found { target, stands_for: Some(says) }))
         }
-        several => Some(Err(ambiguous(typed, "its file system is on", several.iter().map(|d| d.node())))),
+        several => Some(Err(ambiguous(typed, "has its file system on", several.iter().map(|d| d.node())))),
     }
 }
 

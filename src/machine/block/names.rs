@@ -1,7 +1,8 @@
-//! What people call a device: volume group and LV, device-mapper name, array, links of udev, mount points. From sysfs, udev's
-//! properties and the mount table below the root, so that a recorded machine answers as its machine did. Judges no speed.
+//! The names people use for a device: volume group and LV, device-mapper name, array, links of udev, mount points. They come
+//! from sysfs, udev's properties and the mount table below the root, so a recorded machine gives the same names as the
+//! original. It judges no speed.
 //!
-//! All of it is text that firmware or an administrator made: whoever shows it escapes it, once.
+//! All of this is text that firmware or an administrator made: the code that shows it escapes it, once.
 
 use crate::device::{Device, Devnum, Kind};
 use crate::machine::block::devices;

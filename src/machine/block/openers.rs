@@ -1,7 +1,8 @@
-//! Which other processes have a block device open: by a descriptor (`/proc/<pid>/fd`), by a mapping whose descriptor was
-//! closed, or by an io_uring that keeps a file. Reads only.
+//! The other processes that have a block device open: by a descriptor (`/proc/<pid>/fd`), by a mapping whose descriptor was
+//! closed, or by an io_uring that keeps a file. It only reads.
 //!
-//! O_EXCL keeps out only those who claim a device; a database or an emulator that opens it plainly is seen here alone.
+//! O_EXCL keeps out only those that claim a device; a database or an emulator that opens it without a claim is seen only
+//! here.
 
 mod held;
 mod mappings;
@@ -42,7 +43,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 pub fn find(nodes: &Nodes) -> Result<Vec<Opener>> {
     let namespace = fs::metadata("/proc/self/ns/pid").map_err(|e| Error::file("/proc/self/ns/pid", "look up", e))?;
     if namespace.ino() != INITIAL_PID_NAMESPACE {
-        return Err(unseen("this is not the machine's own process namespace (a container)"));
+        return Err(unseen("zerocap runs in a process namespace of its own, as in a container"));
     }
     let (nodes, own) = (nodes.clone(), std::process::id());
     within(DEADLINE, move |at| find_below(Path::new("/proc"), &nodes, own, at))
@@ -69,7 +70,10 @@ fn within<T: Send + 'static>(
 fn unseen(why: &str) -> Error {
     Error::NotSafe {
         device: "/proc".to_owned(),
-        why: format!("who else has the device open cannot be seen: {why}; run it on the machine itself, as root"),
+        why: format!(
+            "it cannot be seen who else has the device open: {why}; run zerocap as root, and not in a \
+                      container"
+        ),
     }
 }
 
@@ -176,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_descriptor_is_for_writing_unless_it_says_otherwise() {
+    fn a_descriptor_counts_as_writing_unless_it_is_read_only() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("fdinfo")).unwrap();
         for (fd, text, writes) in

@@ -1,7 +1,7 @@
-//! Reads a whole device or partition at its speed, and says where the first byte that is not zero lies. Reads only.
+//! Reads a whole device or partition at its speed, and says where the first byte that is not zero lies. It only reads.
 //!
-//! O_DIRECT, so that the medium answers and the page cache of others stays; several requests in flight, since one alone
-//! waits for the device's latency every time.
+//! It uses O_DIRECT, so that the medium answers and the page cache of others is kept, and several requests in flight, because
+//! a single request waits for the latency of the device each time.
 
 use crate::error::{Error, Result};
 use crate::machine::io::{first_not_zero, read_all, Aligned};
@@ -85,7 +85,7 @@ pub fn scan(node: &str, tell: &mut dyn FnMut(u64, u64)) -> Result<Scan> {
     match error {
         // What could not be read before the first byte found may hold an earlier one.
         Some((at, e)) if at < first => {
-            let what = format!("{}; whether it holds zeroes is not known from there on", std::io::Error::from(e));
+            let what = format!("{}; it is not known whether the rest of the device is zero", std::io::Error::from(e));
             Err(Error::Act { device: node.to_owned(), operation: format!("read at byte {at}"), what })
         }
         _ => Ok(Scan {

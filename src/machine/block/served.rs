@@ -1,5 +1,5 @@
-//! How much a disk has served since it is there, its partitions included: `stat` in sysfs
-//! (Documentation/block/stat.rst). Reads only.
+//! How much I/O a disk and its partitions have done since the disk was added: `stat` in sysfs (Documentation/block/stat.rst).
+//! It only reads.
 
 use crate::device::Device;
 use crate::fact::Fact;
@@ -34,11 +34,11 @@ impl Served {
 /// All that was served so far. Not known where the device does not count (`queue/iostats`, which an administrator may set to 0).
 pub fn so_far(root: &Root, device: &Device) -> Fact<Served> {
     if root.flag(&device.attr("queue/iostats")).is(false) {
-        return Fact::malformed("queue/iostats is 0: the device does not count");
+        return Fact::malformed("queue/iostats is 0, so the kernel does not count the I/O of the device");
     }
     root.text(&device.attr("stat")).and_then(|text| match parse(&text) {
         Some(served) => Fact::Known(served),
-        None => Fact::malformed("not the fields of stat"),
+        None => Fact::malformed("stat does not have the fields that are expected"),
     })
 }
 
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ones_own() {
+    fn io_of_others_is_counted_without_the_own_io() {
         let at = |read, written| Served { read, written };
         assert_eq!(at(100, 50).since(at(10, 10), at(60, 40)), at(30, 0));
         // Counting may be off (queue/iostats): then nothing is seen, and nothing is said.

@@ -1,4 +1,4 @@
-//! The walk down a stack of devices: one for whatever stands on others. Reads sysfs; judges nothing.
+//! The walk down a stack of devices, the only one in the program. It reads sysfs and judges nothing.
 
 use crate::device::{Device, Kind};
 use crate::fact::Fact;
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn down_to_the_disks_each_once() {
+    fn a_walk_reaches_each_disk_once() {
         let dir = tempfile::tempdir().unwrap();
         let make = |path: &str| std::fs::create_dir_all(dir.path().join("sys/block").join(path)).unwrap();
         for path in ["dm-0/slaves/dm-1", "dm-0/slaves/sda1", "dm-1/slaves/sda", "sda/sda1", "nvme0n1", "nvme0c0n1"] {

@@ -1,4 +1,4 @@
-//! What the kernel swaps to: the lines of `/proc/swaps` (proc_swaps(5)). Reads only.
+//! The active swap of the kernel: the lines of `/proc/swaps` (proc_swaps(5)). It only reads.
 
 use crate::fact::{Fact, Why};
 use crate::machine::fs::mounts::unescape;
@@ -20,7 +20,7 @@ pub fn active(root: &Root) -> Fact<Vec<String>> {
 fn parse(text: &str) -> Fact<Vec<String>> {
     let mut lines = text.lines();
     if !text.ends_with('\n') || lines.next().is_none_or(|head| !head.starts_with("Filename")) {
-        return Fact::malformed("empty, or cut short");
+        return Fact::malformed("it is empty or cut short");
     }
     Fact::Known(lines.filter_map(|line| line.split_whitespace().next()).map(unescape).collect())
 }
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_the_list_and_nothing_of_one_that_is_cut_short() {
+    fn a_swap_table_that_is_cut_short_gives_nothing() {
         // Linux 6.18, with two of them.
         let text = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n\
                     /dev/sda2                               partition\t1048572\t\t0\t\t-2\n\

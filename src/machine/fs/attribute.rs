@@ -1,4 +1,4 @@
-//! What stands in an attribute of sysfs or a sysctl, from its bytes. Reads nothing.
+//! Parses the bytes of a sysfs attribute or a sysctl. It reads nothing.
 
 use crate::fact::Fact;
 
@@ -17,7 +17,7 @@ pub fn text(bytes: Fact<Vec<u8>>) -> Fact<String> {
 pub fn number(bytes: Fact<Vec<u8>>) -> Fact<u64> {
     text(bytes).and_then(|text| match text.parse() {
         Ok(n) if text.bytes().all(|b| b.is_ascii_digit()) => Fact::Known(n),
-        _ => Fact::malformed("not an unsigned number"),
+        _ => Fact::malformed("it is not an unsigned number"),
     })
 }
 
@@ -26,6 +26,6 @@ pub fn flag(bytes: Fact<Vec<u8>>) -> Fact<bool> {
     number(bytes).and_then(|n| match n {
         0 => Fact::Known(false),
         1 => Fact::Known(true),
-        _ => Fact::malformed("neither 0 nor 1"),
+        _ => Fact::malformed("it is neither 0 nor 1"),
     })
 }

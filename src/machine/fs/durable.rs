@@ -1,8 +1,9 @@
-//! Files that must survive: old or new after any cut, never torn. Live, and simulated with the semantics of a power cut.
+//! Files that must survive: after any power cut a file is old or new, and never torn. There is a live implementation, and a
+//! simulated one with the semantics of a power cut.
 //!
 //! A name is a plain file name inside one directory. `replace` is temporary file + fsync + rename + fsync of the directory;
-//! what was appended is safe only after `sync`. Modes are those that the caller names, never those of a umask; what is not
-//! root's own is refused (see [`owner`]).
+//! what was appended is safe only after `sync`. The caller names the modes, and the umask does not change them. What root
+//! does not own is refused (see [`owner`]).
 
 use crate::error::{Error, Result};
 use crate::machine::fs::{owner, unfinished};
@@ -95,7 +96,7 @@ impl LiveDurable {
 
     fn path(&self, name: &str) -> Result<PathBuf> {
         if name.is_empty() || name.starts_with('.') || name.contains('/') {
-            return Err(Error::Malformed { path: name.to_owned(), what: "not a file name".to_owned() });
+            return Err(Error::Malformed { path: name.to_owned(), what: "this is not a file name".to_owned() });
         }
         Ok(self.dir.join(name))
     }
@@ -210,7 +211,7 @@ fn open_regular(path: &Path) -> std::io::Result<(File, Metadata)> {
     if meta.is_file() || null {
         Ok((file, meta))
     } else {
-        Err(std::io::Error::other("not a regular file"))
+        Err(std::io::Error::other("it is not a regular file"))
     }
 }
 
@@ -231,7 +232,7 @@ impl Durable for LiveDurable {
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some((file, length)) = self.opened(name)? else { return Ok(None) };
         let failed = |e: std::io::Error| Error::file(self.shown(name), "read", e);
-        let too_long = || failed(std::io::Error::other(format!("longer than {} MiB", MAX_KEPT >> 20)));
+        let too_long = || failed(std::io::Error::other(format!("it is longer than {} MiB", MAX_KEPT >> 20)));
         if length > MAX_KEPT {
             return Err(too_long());
         }

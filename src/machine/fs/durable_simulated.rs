@@ -1,4 +1,4 @@
-//! Files in memory with the semantics of a power cut: what was not synced is lost, or kept in part.
+//! Files in memory with the semantics of a power cut: what was not synced is lost, or kept only in part.
 
 use super::Durable;
 use crate::error::{Error, Result};

@@ -1,5 +1,5 @@
-//! Queue files of the running system, which may never come: reading one waits while a limit is written to the queue of a
-//! device that does not answer (fieldguide 12). Decides which of them are read through a child with a deadline.
+//! Queue files of the running system whose read may never return: a read waits while a limit is written to the queue of a
+//! device that does not answer (fieldguide 12). This file decides which of them are read through a child with a deadline.
 
 use crate::fact::Fact;
 use crate::machine::fs::root::Guards;
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_flight() {
+    fn the_commands_in_flight_are_counted() {
         let of = |text: &str| busy(&Fact::Known(text.as_bytes().to_vec()));
         assert!(!of("       0        0\n"));
         for text in ["       0        1\n", "       7        0\n", "", "0\n", "x y\n"] {

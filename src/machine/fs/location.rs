@@ -1,5 +1,6 @@
-//! On which block devices data lies: the one answer to that question, for a mount, a file, a directory. Asked by `check PATH`,
-//! by the facts of a loop device, and for a journal, which must not lie on the device it protects. Reads only.
+//! On which block devices data lies, for a mount, a file or a directory. This is the only code that answers that question; it
+//! is used by `check PATH`, by the facts of a loop device, and for a journal, which must not lie on the device that it
+//! protects. It only reads.
 
 use crate::device::display::escape_str;
 use crate::device::{Device, Devnum, Kind};
@@ -65,16 +66,20 @@ pub fn of_mount(root: &Root, filesystem: Devnum, mount: &Mount) -> Place {
             let disk = |name: Option<String>| name.and_then(|n| devices::resolve_name(root, &n));
             match names.into_iter().map(disk).collect::<Option<Vec<Device>>>() {
                 Some(devices) => Place::Devices(devices),
-                None => Place::Unknown(format!("sys/dev/block/{filesystem} leads to no device")),
+                None => Place::Unknown(format!("sys/dev/block/{filesystem} does not lead to a device")),
             }
         }
         // One with a number of its own may still name its device as the source.
         _ => match of_source(root, &mount.source).and_then(|name| devices::resolve_name(root, &name)) {
             Some(device) => Place::Devices(vec![device]),
-            None if kind.starts_with("fuse") => {
-                Place::NoDevice(Medium::Untold, format!("{kind} keeps its files behind a program"))
-            }
-            None => Place::NoDevice(Medium::Untold, format!("{kind} names no block device")),
+            None if kind.starts_with("fuse") => Place::NoDevice(
+                Medium::Untold,
+                format!(
+                    "{kind} keeps its files behind a program (FUSE), on no block \
+                                                         device that can be told"
+                ),
+            ),
+            None => Place::NoDevice(Medium::Untold, format!("{kind} does not name a block device")),
         },
     }
 }
@@ -91,7 +96,7 @@ pub fn of_source(root: &Root, source: &str) -> Option<String> {
 fn btrfs(root: &Root, source: &str) -> Result<Vec<Device>, String> {
     let shown = escape_str(source);
     let name = of_source(root, source);
-    let name = name.ok_or_else(|| format!("the device {shown} of a btrfs cannot be seen from here"))?;
+    let name = name.ok_or_else(|| format!("the device {shown} of this btrfs cannot be seen from here"))?;
     let Fact::Known(uuids) = root.list("sys/fs/btrfs") else { return Err("sys/fs/btrfs cannot be read".to_owned()) };
     for uuid in uuids {
         let Fact::Known(names) = root.list(&format!("sys/fs/btrfs/{uuid}/devices")) else { continue };
@@ -101,14 +106,14 @@ fn btrfs(root: &Root, source: &str) -> Result<Vec<Device>, String> {
         let mut disks: Vec<Device> = Vec::new();
         for member in &names {
             let disk = devices::resolve_name(root, member)
-                .ok_or_else(|| format!("{} of a btrfs is not in sysfs", escape_str(member)))?;
+                .ok_or_else(|| format!("the device {} of this btrfs is not in sysfs", escape_str(member)))?;
             if !disks.contains(&disk) {
                 disks.push(disk);
             }
         }
         return Ok(disks);
     }
-    Err(format!("no btrfs in sys/fs/btrfs has {shown}"))
+    Err(format!("no btrfs in sys/fs/btrfs has the device {shown}"))
 }
 
 /// On what the file of this name lies, by the mount table alone: the file is never touched, since it may lie on a server that
@@ -116,11 +121,11 @@ fn btrfs(root: &Root, source: &str) -> Result<Vec<Device>, String> {
 pub fn of_file(root: &Root, file: &str) -> (Option<Mount>, Place) {
     let mounts = mounts::all(root);
     let Some(mount) = mounts.known().and_then(|all| mounts::above(all, file)) else {
-        let why = mounts.why().map_or_else(|| "it is on no mount".to_owned(), |w| format!("the mount table is {w}"));
+        let why = mounts.why().map_or_else(|| "no mount holds it".to_owned(), |w| format!("the mount table is {w}"));
         return (None, Place::Unknown(why));
     };
     let place = match (mount.kind.as_str(), mount.devnum.parse()) {
-        ("overlay", _) => Place::Unknown("which layer of it holds the file is not told".to_owned()),
+        ("overlay", _) => Place::Unknown("it cannot be told which layer holds the file".to_owned()),
         (_, Ok(number)) => of_mount(root, number, mount),
         (_, Err(())) => Place::Unknown("its line in the mount table has no device number".to_owned()),
     };
@@ -209,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_told() {
+    fn a_file_system_in_memory_is_recognised() {
         let root = Root::open(Path::new("/")).unwrap();
         let rest = |dir: &str| below_directory(&root, Path::new(dir)).rest;
         assert!(matches!(rest("/dev/shm/not/there"), Some(Place::NoDevice(Medium::Memory, _))));

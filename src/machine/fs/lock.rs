@@ -1,6 +1,8 @@
-//! Locks between processes of this program: `/run/zerocap/lock/<name>`, held by flock until dropped or the process ends.
+//! Locks between processes of this program: `/run/zerocap/lock/<name>`, held by flock until they are dropped or the process
+//! ends.
 //!
-//! Held only around the change of one small file, never while a device is waited for: so nobody waits on a hung device.
+//! A lock is held only while one small file is changed, and never while waiting for a device, so nobody waits for a device
+//! that hangs.
 
 use crate::error::{Error, Result};
 use crate::machine::fs::owner;
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_holder_at_a_time() {
+    fn only_one_process_holds_a_lock_at_a_time() {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("run/lock");
         let held = Lock::take(&place, "set").unwrap();

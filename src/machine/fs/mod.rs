@@ -1,4 +1,4 @@
-//! Files: those of a system that is read below a root, and those of our own that must survive.
+//! Files: those of a system that is read below a root, and the program's own files that must survive.
 
 pub mod attribute;
 pub mod durable;

@@ -36,10 +36,10 @@ pub fn all(root: &Root) -> Fact<Vec<Mount>> {
 pub fn complete(root: &Root) -> Fact<Vec<Mount>> {
     root.read(MOUNTINFO).and_then(|bytes| {
         if bytes.last() != Some(&b'\n') {
-            return Fact::malformed("empty, or cut short");
+            return Fact::malformed("it is empty or cut short");
         }
         let mounts: Option<Vec<Mount>> = String::from_utf8_lossy(&bytes).lines().map(line).collect();
-        mounts.map_or_else(|| Fact::malformed("a line that makes no sense"), Fact::Known)
+        mounts.map_or_else(|| Fact::malformed("it has a line that cannot be read"), Fact::Known)
     })
 }
 
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_and_escapes() {
+    fn mount_lines_are_parsed_and_unescaped() {
         assert_eq!(unescape("a\\040b\\134c\\"), "a b\\c\\");
         let two =
             parse(b"33 22 252:0 / /with\\040space ro shared:1 - xfs /dev/dm-0 rw,x\nbad\n1 x 8:1 / / rw - a b c\n");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_is_not_whole_proves_nothing() {
+    fn an_incomplete_mount_table_proves_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::open(dir.path()).unwrap();
         assert_eq!(complete(&root), Fact::ABSENT);

@@ -1,8 +1,9 @@
-//! Whose files are believed, and with which modes ours are made. Decides by owner and mode alone; reads no content.
+//! Which files are trusted, and with which modes the program makes its own. It decides by owner and mode only, and reads no
+//! content.
 //!
-//! A kept verdict, a rule or an intent makes root write to the kernel and to disks: one that somebody else owns, or may
-//! write, is that person's word and not root's. It is refused by name and never mended in silence. A recorded machine is
-//! input that is only read, and is exempt (`Roots`).
+//! A kept measurement, a rule or an intent makes root write to the kernel and to disks. If somebody else owns it or may write
+//! it, it is not root's word. It is refused by name and never silently repaired. A recorded machine is only read, so it is
+//! exempt (`Roots`).
 
 use crate::error::{Error, Result};
 use rustix::fs::Mode;
@@ -21,7 +22,7 @@ const OURS: &str = "zerocap";
 /// Refuses what is neither root's nor the caller's own (which is root on a system that rules act on), and what others may
 /// write.
 pub fn check(path: &Path, uid: u32, mode: u32) -> Result<()> {
-    check_with(path, uid, mode, "so it is not believed; look at what it says, then chmod go-w it or remove it")
+    check_with(path, uid, mode, "so it is not used; check its content, then run chmod go-w on it or remove it")
 }
 
 fn check_with(path: &Path, uid: u32, mode: u32, what_to_do: &str) -> Result<()> {
@@ -30,8 +31,8 @@ fn check_with(path: &Path, uid: u32, mode: u32, what_to_do: &str) -> Result<()> 
     if uid != 0 && uid != own().as_raw() {
         let whom = if own().is_root() { "root" } else { "root or you" };
         return refuse(format!(
-            "it belongs to uid {uid} and not to {whom}, so it is not believed; look at what it says, then chown it to \
-             root or remove it"
+            "it belongs to uid {uid} and not to {whom}, so it is not used; check its content, then chown it to root \
+             or remove it"
         ));
     }
     if mode & OTHERS_WRITE != 0 {
@@ -47,8 +48,8 @@ pub fn check_directory(dir: &Path) -> Result<bool> {
     let own = dir.ancestors().any(|d| d.file_name().is_some_and(|n| n == OURS));
     for dir in ours(dir) {
         let elsewhere = format!(
-            "so anybody could put something there in its place; name a directory that only root may write: {}, say, which \
-             is made",
+            "so anybody could replace a file there; name a directory that only root may write, such as {}, which is \
+             created if needed",
             dir.join(OURS).display()
         );
         match rustix::fs::stat(dir) {
@@ -125,7 +126,10 @@ mod tests {
         mode(dir.path(), 0o1777);
         let error = check_directory(dir.path()).unwrap_err().to_string();
         assert!(
-            error.contains(&format!("name a directory that only root may write: {}/zerocap", dir.path().display())),
+            error.contains(&format!(
+                "name a directory that only root may write, such as {}/zerocap",
+                dir.path().display()
+            )),
             "{error}"
         );
         assert!(!error.contains("chmod"), "{error}");

@@ -1,5 +1,5 @@
-//! A file of lines that somebody made elsewhere, plain or packed by gzip or zstd, read as a stream. Decides by the first bytes
-//! how it is packed, never by its name; looks at no line.
+//! A file of lines that somebody made elsewhere, plain or compressed by gzip or zstd, read as a stream. The first bytes
+//! decide how it is compressed, and never its name. It does not look at the lines.
 
 use crate::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
@@ -73,7 +73,7 @@ impl Frames {
     fn whole(&self) -> io::Result<()> {
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
             (Some(said), Some(counted)) if said != counted => {
-                Err(io::Error::new(io::ErrorKind::InvalidData, "zstd: the content does not fit its checksum"))
+                Err(io::Error::new(io::ErrorKind::InvalidData, "zstd: the content does not match its checksum"))
             }
             _ => Ok(()),
         }

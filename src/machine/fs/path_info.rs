@@ -1,5 +1,5 @@
-//! What a path is: a block device's node, a file or a directory, on which mount, with which marks. Reads only; opens a
-//! regular file or a directory for its flags, and nothing else (a FIFO or a device node would act).
+//! What a path is: the node of a block device, a file or a directory; on which mount; with which flags. It only reads. It
+//! opens a regular file or a directory for its flags, and nothing else, because opening a FIFO or a device node has effects.
 
 use crate::device::display::escape_str;
 use crate::device::Devnum;
@@ -66,7 +66,7 @@ pub fn locate(typed: &str) -> Result<Located> {
     let none = |what: &str| Error::NoDevice { path: escape_str(typed), what: what.to_owned() };
     let path = std::fs::canonicalize(typed).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => {
-            none("no such file, directory or device; for a file to come name its directory")
+            none("no such file, directory or device; for a file that does not exist yet, name its directory")
         }
         _ => Error::file(typed, "look up", e),
     })?;
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_of_paths() {
+    fn the_kind_of_a_path_is_recognised() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
         std::fs::write(at("file"), "x").unwrap();

@@ -1,5 +1,5 @@
-//! A file that somebody named for a result: made whole or not at all, and never in the place of something that is not such a
-//! result. Decides that by the first bytes of what is there; a node, a link and a directory are never replaced.
+//! A result file that the user named: it is written completely or not at all, and it never replaces a file that is not such a
+//! result. The first bytes of the existing file decide that. A node, a link or a directory is never replaced.
 
 use crate::error::{Error, Result};
 use crate::machine::fs::unfinished;
@@ -12,7 +12,7 @@ use std::path::Path;
 pub fn may_be_written(path: &Path, begins: &str) -> Result<()> {
     let refuse = |what: &str| {
         let shown = crate::device::display::escape_str(&path.to_string_lossy());
-        Err(Error::Usage(format!("{shown} is {what}, and not written over: name another file, or remove it first")))
+        Err(Error::Usage(format!("{shown} is {what}, so it is not overwritten; name another file, or remove it first")))
     };
     match fs::symlink_metadata(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => {
@@ -23,7 +23,7 @@ pub fn may_be_written(path: &Path, begins: &str) -> Result<()> {
         Err(e) => Err(Error::file(path, "look at", e)),
         Ok(there) if there.is_dir() => refuse("a directory"),
         Ok(there) if there.is_symlink() => refuse("a link"),
-        Ok(there) if !there.is_file() => refuse("no regular file"),
+        Ok(there) if !there.is_file() => refuse("not a regular file"),
         Ok(_) => {
             let mut found = Vec::new();
             let read = fs::File::open(path).and_then(|f| f.take(begins.len() as u64).read_to_end(&mut found));
@@ -31,7 +31,7 @@ pub fn may_be_written(path: &Path, begins: &str) -> Result<()> {
             if found == begins.as_bytes() {
                 Ok(())
             } else {
-                refuse("there and no report of zerocap")
+                refuse("an existing file that is not a report of zerocap")
             }
         }
     }

@@ -1,7 +1,8 @@
-//! Everything that is a file, read below a root: `/` or a recorded machine.
+//! Reads all files below a root: `/` or a recorded machine.
 //!
-//! A recorded machine is resolved inside its root (openat2 RESOLVE_IN_ROOT: an absolute or dotted link cannot leave it).
-//! All is non-blocking, regular files only, bounded. A reading that fails is a [`Fact`] that says why, never an error. Writes nothing.
+//! A recorded machine is resolved inside its root (openat2 RESOLVE_IN_ROOT: an absolute or dotted link cannot leave it). All
+//! reads are non-blocking, of regular files only, and bounded. A reading that fails is a [`Fact`] that says why, and never an
+//! error. It writes nothing.
 
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
@@ -17,6 +18,12 @@ use std::path::{Path, PathBuf};
 
 /// The most that is read of one file. sysfs attributes are at most a page, binary ones and kept files far below this.
 pub const MAX_FILE: usize = 256 * 1024;
+/// How the reasons begin why a path gave no bytes: a recorder keeps a node of the same kind.
+pub const TOO_LONG: &str = "it is longer than";
+/// See [`TOO_LONG`].
+pub const IS_DIRECTORY: &str = "it is a directory";
+/// See [`TOO_LONG`].
+pub const NOT_REGULAR: &str = "it is not a regular file";
 
 /// The first descriptor that a fleeting process closes itself: a stack may have many members.
 const MOST_LEFT: i32 = 200;
@@ -309,7 +316,7 @@ impl Root {
     pub fn link_name(&self, relative: &str) -> Fact<String> {
         self.link(relative).and_then(|target| match target.rsplit('/').next() {
             Some(name) if !name.is_empty() => Fact::Known(name.to_owned()),
-            _ => Fact::malformed("a link to nothing"),
+            _ => Fact::malformed("it is a link that leads nowhere"),
         })
     }
 
@@ -334,7 +341,7 @@ impl Root {
             Ok(target) => in_utf8(target),
             Err(Errno::INVAL | Errno::NOENT) => match self.text_link(relative).filter(|_| !self.is_system()) {
                 Some(target) => Fact::Known(target),
-                None => Fact::malformed("not a link"),
+                None => Fact::malformed("it is not a link"),
             },
             Err(e) => Fact::Unknown(why(e)),
         }
@@ -368,9 +375,9 @@ fn read_whole(fd: &OwnedFd, end: End) -> Fact<Vec<u8>> {
         Ok(if odd { 0 } else { n })
     });
     match bytes {
-        _ if odd => Fact::malformed("not a regular file"),
+        _ if odd => Fact::malformed(NOT_REGULAR),
         Ok(bytes) => Fact::Known(bytes),
-        Err(Stop::TooLong(most)) => Fact::malformed(format!("longer than {most} bytes")),
+        Err(Stop::TooLong(most)) => Fact::malformed(format!("{TOO_LONG} {most} bytes")),
         Err(Stop::Os(e)) => Fact::Unknown(why(e)),
     }
 }
@@ -383,8 +390,8 @@ fn regular(fd: &OwnedFd) -> bool {
 fn why(e: Errno) -> Why {
     match e {
         Errno::NOENT | Errno::NOTDIR | Errno::NODEV | Errno::NXIO => Why::Absent,
-        Errno::ISDIR => Why::Malformed("a directory".to_owned()),
-        Errno::LOOP | Errno::XDEV => Why::Malformed("a link that leads nowhere".to_owned()),
+        Errno::ISDIR => Why::Malformed(IS_DIRECTORY.to_owned()),
+        Errno::LOOP | Errno::XDEV => Why::Malformed("it is a link that leads nowhere".to_owned()),
         Errno::TIMEDOUT => Why::TimedOut,
         e => Why::Refused(format!("errno {}", errno_name(e.raw_os_error()))),
     }

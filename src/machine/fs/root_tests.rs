@@ -24,7 +24,7 @@ fn files_that_stand_for_links_are_followed() {
 }
 
 #[test]
-fn odd_files_are_facts() {
+fn odd_files_give_an_unknown_fact() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     std::fs::create_dir(at("d")).unwrap();

@@ -1,8 +1,8 @@
-//! An open file read to its end. Decides when the end is reached: only a read of nothing says so.
+//! Reads an open file to its end. Only a read that returns nothing is the end.
 //!
-//! A seq_file of procfs gives a part at each read, however much is asked for (fieldguide 13), and so may a network file
-//! system: taking a short read for the end once made a mounted disk "not mounted". The one exception is an attribute of
-//! sysfs or a sysctl (or a recording of one), which the kernel hands over whole, and of which an event reads dozens.
+//! A seq_file of procfs returns a part at each read, however much is asked for (fieldguide 13), and so may a network file
+//! system: a short read that was taken for the end once made a mounted disk "not mounted". The one exception is an attribute
+//! of sysfs or a sysctl (or its recording), which the kernel returns as a whole, and of which an event reads dozens.
 
 use rustix::io::Errno;
 use std::os::fd::AsFd;

@@ -1,5 +1,5 @@
-//! Temporary files that processes left which were killed while they replaced a file. Decides by the process whose number
-//! stands in the name; removes nothing of one that lives.
+//! Temporary files of processes that were killed while they replaced a file. The process whose number is in the name decides:
+//! nothing of a living process is removed.
 
 use crate::error::{Error, Result};
 use std::fs;

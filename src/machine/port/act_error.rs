@@ -1,4 +1,4 @@
-//! Why an act was not done, and whether that can be the medium's fault; errno values by the kernel's names.
+//! Why an act was not done, and whether that can be the fault of the medium; errno values have the kernel's names.
 
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +91,7 @@ impl std::fmt::Display for ActError {
                 let text = std::io::Error::from_raw_os_error(*errno).to_string();
                 write!(f, "{} ({})", text.split(" (os error").next().unwrap_or_default(), errno_name(*errno))
             }
-            ActError::NoAnswer(pid) => write!(f, "no answer by the deadline; still in flight, pid {pid}"),
+            ActError::NoAnswer(pid) => write!(f, "no answer by the deadline; the call is still in flight, pid {pid}"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The calls that write, read and zero bytes of an open node, and nothing more: what may be written was decided before.
+//! The calls that write, read and zero bytes of an open node, and nothing more: other code has decided what may be written.
 
 use crate::machine::io;
 use crate::machine::port::act_error::ActError;

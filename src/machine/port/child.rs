@@ -1,7 +1,8 @@
-//! What may hang runs in a child process: acts, asks, limit writes, and reads of queue files, each with a deadline.
+//! Runs everything that may hang in a child process: acts, questions, writes of limits, and reads of queue files, each with a
+//! deadline.
 //!
-//! A thread in D state would keep the caller from ever ending; a child in D state is left behind, and named. What the child
-//! is and how it is spoken to stands in [`process`].
+//! A thread in D state would keep the caller from ever ending; a child in D state is left alone, and named. [`process`] has
+//! the child itself and the protocol to it.
 
 use crate::device::Device;
 use crate::fact::{Fact, Why};
@@ -117,7 +118,7 @@ impl Port for ChildPort {
         match self.call(&request, &[], self.ask_deadline) {
             Ok((Answer::Ask(Ok(())), bytes)) => Ok(bytes),
             Ok((Answer::Ask(Err(e)), _)) => Err(e),
-            Ok(_) => Err(AskError::Other("an answer to another request".to_owned())),
+            Ok(_) => Err(AskError::Other("it answered another request".to_owned())),
             Err(Lost::Deadline(pid)) => {
                 self.lost(device, pid);
                 Err(AskError::TimedOut)
@@ -146,7 +147,7 @@ impl Port for ChildPort {
                 }
                 timed
             }
-            Ok(_) => fail(ActError::Protocol("an answer to another request".to_owned())),
+            Ok(_) => fail(ActError::Protocol("it answered another request".to_owned())),
             Err(Lost::Deadline(pid)) => fail(ActError::NoAnswer(pid)),
             Err(Lost::Gone(what)) => fail(ActError::PortLost(what)),
         }
@@ -159,7 +160,7 @@ impl Port for ChildPort {
         let request = Request::Set { name: device.name.clone(), path: path.clone(), value: value.to_owned() };
         match self.call(&request, &[], self.act_deadline) {
             Ok((Answer::Set(result), _)) => result,
-            Ok(_) => Err(ActError::Protocol("an answer to another request".to_owned())),
+            Ok(_) => Err(ActError::Protocol("it answered another request".to_owned())),
             Err(Lost::Deadline(pid)) => {
                 self.lost(device, pid);
                 Err(ActError::NoAnswer(pid))
@@ -244,12 +245,12 @@ impl Reader {
                             rest = others;
                             Fact::Known(own.to_vec())
                         }
-                        None => Fact::malformed("an answer that was cut off"),
+                        None => Fact::malformed("its answer was cut off"),
                     })
                 };
                 lengths.into_iter().map(one).collect()
             }
-            Ok(_) => all(Why::Malformed("an answer to another request".to_owned())),
+            Ok(_) => all(Why::Malformed("it answered another request".to_owned())),
             Err(lost) => {
                 *kept = None;
                 match lost {

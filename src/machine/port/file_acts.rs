@@ -1,5 +1,5 @@
 //! Acts on a file that is made for a test and has no name: space is allocated in it, and small synchronous writes are timed.
-//! What the file holds belongs to nobody, and it is gone with its last descriptor.
+//! Nobody else uses the file, and it vanishes with its last descriptor.
 
 use crate::machine::io::Aligned;
 use crate::machine::port::act_error::ActError;
@@ -154,7 +154,10 @@ pub(super) fn make(range: &ScratchRange) -> Result<OwnedFd, ActError> {
     let fd = rustix::fs::open(&range.node, flags, Mode::RUSR | Mode::WUSR).map_err(os)?;
     let stat = rustix::fs::fstat(&fd).map_err(os)?;
     if (rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev)) != range.devnum {
-        return Err(ActError::Refused(format!("{} lies on another file system than was checked", range.node)));
+        return Err(ActError::Refused(format!(
+            "{} is on a different file system from the one that was checked",
+            range.node
+        )));
     }
     Ok(fd)
 }
@@ -258,14 +261,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_come_back_as_they_went() {
+    fn the_flags_of_a_file_are_encoded_and_decoded() {
         let marks = Marks { direct_align: 512, dax: true, realtime: true, ..Marks::default() };
         assert_eq!(Marks::decode(&marks.encoded()), Some(marks));
         assert_eq!(Marks::decode(&[0; 8]), None);
     }
 
     #[test]
-    fn parts_of_an_extent() {
+    fn parts_of_an_extent_are_mapped() {
         let extent = Extent { logical: 4096, physical: 1 << 20, length: 8192, flags: UNWRITTEN };
         let part = extent.within(8192, 1 << 20).unwrap();
         assert_eq!((part.logical, part.physical, part.length), (8192, (1 << 20) + 4096, 4096));
@@ -276,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_place_counts() {
+    fn two_extents_are_equal_if_they_lie_at_the_same_place() {
         let e = |physical, length, flags| Extent { logical: 0, physical, length, flags };
         assert_eq!(places(&[e(0, 8, 0), e(8, 8, 0x800), e(32, 8, 0)]), places(&[e(0, 16, 1), e(32, 8, 1)]));
         assert_ne!(places(&[e(0, 8, 0)]), places(&[e(8, 8, 0)]));

@@ -1,8 +1,9 @@
-//! The port to real devices: NVMe Identify, SG_IO, O_DIRECT reads and writes, the zeroing calls. Safe code over `sys`.
+//! The port to real devices: NVMe Identify, SG_IO, O_DIRECT reads and writes, the zeroing calls. It is safe code on top of
+//! `sys`.
 //!
-//! Asks open the node read-only and never exclusively. Acts open it once, O_EXCL, after a proof from `measure/scratch.rs`,
-//! check that it is still the same device, and keep that one fd, since a close resets `zeroing_mode`. The clock stands
-//! around the system calls alone.
+//! Questions open the node read-only and never exclusively. Acts open it once, with O_EXCL, after a proof from
+//! `measure/scratch.rs`. They check that it is still the same device, and keep that one descriptor, because a close resets
+//! `zeroing_mode`. The clock measures the system calls only.
 
 use crate::device::Device;
 use crate::machine::io::Aligned;
@@ -314,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sense_of_both_forms() {
+    fn sense_data_of_both_formats_is_parsed() {
         let mut fixed = [0u8; 18];
         (fixed[0], fixed[2], fixed[12], fixed[13]) = (0x70, 0x05, 0x24, 0x01);
         assert_eq!(sense_key(&fixed), Some((5, 0x24, 1)));

@@ -1,5 +1,5 @@
-//! A steady foreground load beside zeroing, inside a scratch range: one reader or writer of single blocks at random
-//! places, and one zeroing call after the other, until the zeroing is through or the time is up.
+//! A steady load beside zeroing, inside a scratch range: one reader or writer of single blocks at random places, and one
+//! zeroing call after another, until the zeroing is done or the time is up.
 
 use crate::machine::io::Aligned;
 use crate::machine::port::act_error::ActError;
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_cross_a_border() {
+    fn results_are_encoded_and_decoded_between_processes() {
         let loaded = Loaded { elapsed: Nanos(1), zeroed: 2, zeroing: Nanos(3), latencies: vec![4, u64::MAX] };
         assert_eq!(Loaded::decode(&loaded.encode()), Some(loaded));
         assert_eq!(Loaded::decode(&[0; 23]), None);

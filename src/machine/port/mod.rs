@@ -1,7 +1,7 @@
-//! The seam to hardware: everything that is a command or an act. Types and the trait only; no system call here.
+//! The seam to hardware: commands and acts. This file has the types and the trait, and no system call.
 //!
-//! Bytes cross the port, typed values do not, so the same parsers run on live, recorded and simulated bytes. Everything
-//! that is a *file* is read below a root instead (`machine::files`).
+//! The port passes bytes and no typed values, so the same parsers run on live, recorded and simulated bytes. Every *file* is
+//! read below a root instead (`machine::fs`).
 
 mod act_error;
 mod calls;
@@ -193,8 +193,8 @@ impl std::fmt::Display for Attention {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Attention::ThinThreshold => f.write_str(
-                "the device says that a threshold of its thin provisioning is reached (unit attention 38h/07h): give its \
-                 pool more space",
+                "the device reports that a threshold of its thin provisioning is reached (unit attention 38h/07h); \
+                 give its pool more space",
             ),
         }
     }
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_questions_and_refusals() {
+    fn questions_and_refusals_have_the_names_of_their_files() {
         assert_eq!(Question::ScsiVpd(0xb2).to_string(), "scsi-vpd-b2");
         assert_eq!(AskError::Os(13).to_string(), "errno EACCES");
         assert_eq!(AskError::Nvme(0x2002).to_string(), "nvme 0x2002");

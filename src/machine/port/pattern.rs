@@ -1,8 +1,8 @@
-//! The pattern a test writes: incompressible, unique for run, place and trial, and recognisable afterwards.
+//! The pattern that a test writes: it is incompressible, unique for run, place and trial, and can be recognised afterwards.
 //!
-//! In units of 512 bytes, the smallest a device writes whole: after a power cut every unit is either old, zero, or of
-//! this form. The first word of a unit hides the trial under a key of run and place, so that recovery can tell "ours" from
-//! anything else without knowing which trial was the last. Pure.
+//! It consists of units of 512 bytes, the smallest size that a device writes as a whole: after a power cut every unit is old,
+//! zero, or has this form. The first word of a unit hides the trial under a key of run and place, so recovery can tell "ours"
+//! from anything else without knowing which trial was the last. It is pure.
 
 use serde::{Deserialize, Serialize};
 
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recognised_only_at_its_place_and_in_its_run() {
+    fn the_pattern_is_recognised_only_at_its_place_and_in_its_run() {
         let mut a = vec![0u8; 4 * UNIT];
         fill(&mut a, 7, 3, 1 << 20);
         for (i, unit) in a.chunks(UNIT).enumerate() {

@@ -1,10 +1,10 @@
-//! The child process itself: how it begins, what it is asked and answers, and its whole life. Decides nothing about devices.
+//! The child process itself: how it starts, its requests and answers, and its whole life. It decides nothing about devices.
 //!
-//! For acts it is this same program, called as `zerocap port-child`. For questions alone, of which `check` and `show` ask a
-//! few and end, it is a copy of this process (fork without exec), which costs a tenth of a start: it gives up all that it had
-//! open, so that what is left behind holds no lock and no pipe of anybody. It takes one request at a time on its standard input
-//! and answers on its standard output, and ends at the end of its input, so it does not outlive a killed parent by more than
-//! one act.
+//! For acts it is this same program, called as `zerocap port-child`. For questions only, of which `check` and `show` ask a
+//! few and then end, it is a copy of this process (fork without exec), which costs a tenth of a program start. The copy
+//! closes everything that it had open, so a copy that is left behind holds no lock and no pipe. The child takes one request
+//! at a time on its standard input and answers on its standard output. It ends at the end of its input, so it outlives a
+//! killed parent by at most one act.
 
 use crate::device::{Device, Devnum};
 use crate::fact::Fact;

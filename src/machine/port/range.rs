@@ -1,4 +1,4 @@
-//! Where an act may write, and with what: a range that was proved to be scratch, and the contents that a test gives to blocks.
+//! Where an act may write, and what: a range that was proved to be scratch, and the contents that a test gives to blocks.
 
 use crate::machine::port::pattern;
 use serde::{Deserialize, Serialize};

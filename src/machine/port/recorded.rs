@@ -1,5 +1,5 @@
-//! The port of a recorded machine: replies from `commands/<name>/<question>.bin`, refusals from `.err`. Every act and
-//! every set is refused. What was not recorded is [`AskError::NotAsked`].
+//! The port of a recorded machine: replies from `commands/<name>/<question>.bin`, refusals from `.err`. It refuses every act
+//! and every set. What was not recorded is [`AskError::NotAsked`].
 
 use crate::device::Device;
 use crate::fact::Fact;
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_come_back_as_written() {
+    fn recorded_refusals_are_read_as_they_were_written() {
         for e in [AskError::TimedOut, AskError::Os(13), AskError::Nvme(0x2002), AskError::Scsi(5, 0x24, 0)] {
             assert_eq!(refusal(&e.to_string()), e);
         }

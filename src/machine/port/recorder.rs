@@ -1,12 +1,13 @@
-//! Writes a recorded machine: what a noting root and a noting port were asked, as files that give the same answers again.
+//! Writes a recorded machine: everything that a recording root and port were asked becomes files that give the same answers
+//! again.
 //!
-//! A path is walked as the kernel walks it, and each link on the way is kept as a link, so that a replay goes the same
-//! ways. Reads only, until [`Tree::write`] fills a directory that was empty.
+//! A path is walked as the kernel walks it, and each link on the way is kept as a link, so that a replay takes the same way.
+//! It only reads until [`Tree::write`] fills an empty directory.
 
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
-use crate::machine::fs::root::{Note, Root, MAX_FILE};
+use crate::machine::fs::root::{Note, Root, IS_DIRECTORY, MAX_FILE, NOT_REGULAR, TOO_LONG};
 use crate::machine::port::{Act, ActError, AskError, Done, Port, Question, ScratchRange, Timed, TunablePath};
 use crate::units::Nanos;
 use rustix::fs::FileType;
@@ -83,13 +84,13 @@ impl Tree {
         let real = self.walk(source, path, true);
         match why {
             Why::Absent | Why::NotAsked => return None,
-            Why::Malformed(what) if what.starts_with("longer than") => {
+            Why::Malformed(what) if what.starts_with(TOO_LONG) => {
                 self.nodes.entry(real?).or_insert(Node::TooLong);
             }
-            Why::Malformed(what) if what.starts_with("a directory") => {
+            Why::Malformed(what) if what.starts_with(IS_DIRECTORY) => {
                 self.nodes.entry(real?).or_insert(Node::Dir);
             }
-            Why::Malformed(what) if what.starts_with("not a regular file") => {
+            Why::Malformed(what) if what.starts_with(NOT_REGULAR) => {
                 self.nodes.entry(real?).or_insert(Node::Fifo);
             }
             Why::Malformed(_) | Why::Refused(_) | Why::TimedOut => {}
@@ -207,7 +208,7 @@ pub fn must_be_empty(dir: &Path) -> Result<()> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             match dir.parent().filter(|p| !p.as_os_str().is_empty()) {
                 Some(parent) if !parent.is_dir() => Err(Error::Usage(format!(
-                    "{}: no such directory; make it first, or name another",
+                    "{}: no such directory; create it first, or name another one",
                     parent.display()
                 ))),
                 _ => Ok(()),
@@ -216,7 +217,7 @@ pub fn must_be_empty(dir: &Path) -> Result<()> {
         Err(e) => Err(Error::file(dir, "look into", e)),
         Ok(mut entries) => match entries.next() {
             None => Ok(()),
-            Some(_) => Err(Error::Usage(format!("{}: not empty; name a new directory", dir.display()))),
+            Some(_) => Err(Error::Usage(format!("{}: the directory is not empty; name a new one", dir.display()))),
         },
     }
 }

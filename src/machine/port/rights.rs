@@ -1,6 +1,6 @@
-//! What the acting child may still do: the capabilities it keeps, and which files it may write once its node is open.
+//! What the acting child may still do: the capabilities that it keeps, and the files that it may write once its node is open.
 //!
-//! Both only take away. A kernel or a sandbox that refuses leaves what was there, which is what the parent may do.
+//! Both only take rights away. If a kernel or a sandbox refuses that, the child keeps the rights of its parent.
 
 use crate::machine::port::{Act, FileAct};
 use crate::machine::sys;

@@ -1,5 +1,5 @@
-//! Calls one after another over a part of a long stretch, each timed, with one fdatasync at the end of a pass: what a caller
-//! does who zeroes much, in place of bursts with a flush each. The form, and the live act.
+//! Calls one after another over a part of a long stretch, each timed, with one fdatasync at the end of a pass. A program that
+//! zeroes much does this, instead of bursts with a flush each. This file has the form and the live act.
 
 use crate::machine::io::Aligned;
 use crate::machine::port::act_error::ActError;
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_cover_the_stretch() {
+    fn the_calls_of_a_pass_cover_the_whole_stretch() {
         let stretch =
             |length, call| Stretch { offset: 5, length, call, does: Does::Zero(Method::PunchHole), flush: true };
         assert_eq!(stretch(10, 4).calls().collect::<Vec<_>>(), [(5, 4), (9, 4), (13, 2)]);

@@ -1,5 +1,5 @@
-//! A simulated device as a disk of a machine: the files that a kernel would show of it, its lock, and its port shared with
-//! whoever looks at its content. Nothing real is touched but the directory that is given.
+//! A simulated device as a disk of a machine: the files that a kernel would show, its lock, and its port, which is shared
+//! with the code that examines its content. It touches nothing real except the given directory.
 
 use crate::device::{Device, Devnum};
 use crate::error::{Error, Result};

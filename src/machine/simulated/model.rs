@@ -1,7 +1,7 @@
-//! What a simulated device is like: what an operation costs, what disturbs it, and what zeroing really does. Pure: the
-//! same seed gives the same costs.
+//! The behaviour of a simulated device: the cost of an operation, its disturbances, and what zeroing really does. It is pure:
+//! the same seed gives the same costs.
 //!
-//! Noise strikes writing and zeroing alike, so that the true median of the pair ratio stays that of the plain costs.
+//! Noise affects writing and zeroing alike, so the true median of the pair ratio stays that of the plain costs.
 
 use crate::terms::Method;
 use crate::units::{Nanos, MIB};

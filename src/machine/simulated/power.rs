@@ -1,8 +1,8 @@
-//! What is left of an act when the power goes in the middle of it. Pure.
+//! What is left of an act when the power is cut in the middle of it. It is pure.
 //!
-//! Units of 512 bytes are written whole or not at all; nothing else is promised. Each act ends in a flush, so all that a
-//! volatile cache can lose or reorder is the act of the cut itself: which of its units reached the media is drawn anew
-//! for each cut, in one of four ways.
+//! Units of 512 bytes are written as a whole or not at all; nothing else is promised. Each act ends with a flush, so a
+//! volatile cache can lose or reorder only the act of the cut. Which of its units reached the medium is drawn for each cut,
+//! in one of four ways.
 
 use crate::machine::simulated::Random;
 

@@ -30,7 +30,7 @@ fn zero_and_look(zeroing: Zeroing, bytes: u64) -> Done {
 }
 
 #[test]
-fn each_lie_is_where_it_is_said_to_be() {
+fn each_lie_of_a_simulated_device_is_at_its_place() {
     assert_eq!(zero_and_look(Zeroing::Real, MIB), Done::Ok);
     assert_eq!(zero_and_look(Zeroing::Lie, MIB), Done::Mismatch(0));
     assert_eq!(zero_and_look(Zeroing::Ones, MIB), Done::Mismatch(0));
@@ -81,7 +81,7 @@ fn a_cut_leaves_each_unit_old_or_new_and_nothing_answers_after_it() {
 }
 
 #[test]
-fn costs_are_what_the_model_says() {
+fn simulated_costs_are_those_of_the_model() {
     let model = Model { call_ns: 0, ..Model::steady(8_000_000, 1_000_000) };
     let ns = |writing, zeroes, unmapped| Costs::new(Model { writing, ..model }, 1).write(MIB, zeroes, unmapped).0;
     assert_eq!(ns(Writing::Plain, true, MIB), 8_000_000);
@@ -101,7 +101,7 @@ fn costs_are_what_the_model_says() {
 }
 
 #[test]
-fn thin_media_comes_with_a_write_and_goes_with_zeroing() {
+fn thin_blocks_are_allocated_by_a_write_and_freed_by_zeroing() {
     let mut content = vec![0u8; 4096];
     pattern::fill(&mut content[..1024], 1, 1, 0);
     let thin = Model { writing: Writing::FirstTouch(1), ..Model::steady(2, 1) };

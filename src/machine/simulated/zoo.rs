@@ -1,7 +1,8 @@
-//! The devices that a test must not be fooled by, each with what is true of it. Pure.
+//! The devices that a test must not be fooled by, each with its true behaviour. It is pure.
 //!
-//! The truth is stated in the words of the measurement: a pair is a write over a written segment (W2) and the zeroing of
-//! another one (Z), one call a segment; the speedup is the median of W2 over Z; W1 is a write over a zeroed segment.
+//! The truth uses the words of the measurement. A pair is a write over a written segment (W2) and the zeroing of another
+//! segment (Z), with one call for each segment. The speedup is the median of W2 divided by Z. W1 is a write over a zeroed
+//! segment.
 
 use crate::machine::simulated::{Deferral, Model, Noise, Pricing, Writing, Zeroing};
 use crate::terms::{Class, FindingCode, Hazard};

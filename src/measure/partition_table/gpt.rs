@@ -1,5 +1,5 @@
-//! Both copies of a GPT: header, entry array, their checksums. One good copy is used and the other told about; none
-//! good and a trace of one makes the table malformed.
+//! Both copies of a GPT: header, entry array, and their checksums. One good copy is used, and the bad one is reported. If no
+//! copy is good but there is a trace of one, the table is malformed.
 
 use super::purpose;
 use super::table::{le, Blocks, Entry, Table, TableKind, MAX_ENTRY_ARRAY};
@@ -48,9 +48,9 @@ pub(super) fn read(table: &mut Table, device: &mut Blocks<'_>, protective: bool)
         if let (Copy::Bad(why), _) | (_, Copy::Bad(why)) = (&primary, &backup) {
             table.malformed(format!("GPT: {why}"));
         } else if protective {
-            table.malformed("a protective MBR without a GPT");
+            table.malformed("it has a protective MBR but no GPT");
         } else if let Some(block) = other_block_size(device) {
-            table.malformed(format!("a GPT for logical blocks of {block} bytes"));
+            table.malformed(format!("its GPT was made for logical blocks of {block} bytes"));
         }
         return;
     }
@@ -58,7 +58,7 @@ pub(super) fn read(table: &mut Table, device: &mut Blocks<'_>, protective: bool)
         table.kind = TableKind::Gpt;
     }
     if !protective {
-        table.notes.push("a GPT without a protective MBR".to_owned());
+        table.notes.push("it has a GPT but no protective MBR".to_owned());
     }
     if let (Copy::Good(p), Copy::Good(b)) = (&primary, &backup) {
         if (&p.entries, p.usable) != (&b.entries, b.usable) {
@@ -67,7 +67,7 @@ pub(super) fn read(table: &mut Table, device: &mut Blocks<'_>, protective: bool)
     }
     for (copy, names) in [(&primary, PRIMARY), (&backup, BACKUP)] {
         match copy {
-            Copy::Absent => table.notes.push(format!("no {} GPT", names[0])),
+            Copy::Absent => table.notes.push(format!("it has no {} GPT", names[0])),
             Copy::Bad(why) => table.notes.push(format!("the {} GPT is bad: {why}", names[0])),
             Copy::Good(good) => adopt(table, device, good, names),
         }
@@ -87,7 +87,7 @@ fn adopt(table: &mut Table, device: &Blocks<'_>, good: &Good, names: [&'static s
     table.reserve(0, good.usable.0 * block, "the area before the first usable block of the GPT");
     table.reserve((good.usable.1 + 1) * block, device.size, "the area behind the last usable block of the GPT");
     if good.odd > 0 {
-        table.notes.push(format!("{} entries of the {} GPT lie where no partition may", good.odd, names[0]));
+        table.notes.push(format!("{} entries of the {} GPT lie where no partition may be", good.odd, names[0]));
     }
     let known: BTreeSet<Entry> = table.entries.iter().cloned().collect();
     table.entries.extend(good.entries.iter().filter(|e| !known.contains(e)).cloned());
@@ -109,33 +109,38 @@ fn good(device: &mut Blocks<'_>, number: u64, header: &[u8]) -> Result<Good, Str
     let n8 = |at| le(header, at, 8);
     let length = usize::try_from(n4(12)).unwrap_or(usize::MAX);
     if length < 92 {
-        return Err(format!("a header of {length} bytes"));
+        return Err(format!("the header has {length} bytes"));
     }
-    let mut summed = header.get(..length).ok_or_else(|| format!("a header of {length} bytes"))?.to_vec();
+    let mut summed = header.get(..length).ok_or_else(|| format!("the header has {length} bytes"))?.to_vec();
     summed.get_mut(16..20).into_iter().for_each(|crc| crc.fill(0));
     if u64::from(crc32fast::hash(&summed)) != n4(16) {
-        return Err(format!("checksum of the header in block {number}"));
+        return Err(format!("the checksum of the header in block {number} is wrong"));
     }
     if n8(24) != number {
         return Err(format!("the header in block {number} says it is in block {}", n8(24)));
     }
     let usable = (n8(40), n8(48));
     if usable.0 > usable.1 || usable.1 > device.last() {
-        return Err(format!("usable blocks {} to {} of {}", usable.0, usable.1, device.last() + 1));
+        return Err(format!(
+            "the usable blocks are {} to {}, but the device has {}",
+            usable.0,
+            usable.1,
+            device.last() + 1
+        ));
     }
     let (count, size) = (n4(80), n4(84));
     // UEFI: 128 times a power of two.
     if size < 128 || !size.is_power_of_two() {
-        return Err(format!("entries of {size} bytes"));
+        return Err(format!("its entries have {size} bytes"));
     }
     let bytes = count * size;
     if bytes > MAX_ENTRY_ARRAY {
-        return Err(format!("{count} entries of {size} bytes"));
+        return Err(format!("it has {count} entries of {size} bytes"));
     }
-    let start = n8(72).checked_mul(device.block).filter(|&s| s > 0).ok_or("entries nowhere on the device")?;
+    let start = n8(72).checked_mul(device.block).filter(|&s| s > 0).ok_or("its entries do not lie on the device")?;
     let array = device.bytes(start, bytes).ok_or_else(|| format!("the entries at byte {start} cannot be read"))?;
     if u64::from(crc32fast::hash(&array)) != n4(88) {
-        return Err(format!("checksum of the entries at byte {start}"));
+        return Err(format!("the checksum of the entries at byte {start} is wrong"));
     }
     let mut good =
         Good { header: number, other: n8(32), usable, array: (start, start + bytes), entries: Vec::new(), odd: 0 };

@@ -1,5 +1,5 @@
-//! Block 0 as an MBR, and the chain of logical partitions. What counts as a partition is the kernel's rule: a length
-//! over 0, whatever the type says.
+//! Block 0 as an MBR, and the chain of logical partitions. As in the kernel, every entry with a length over 0 is a partition,
+//! whatever its type is.
 
 use super::purpose;
 use super::table::{le, Blocks, Entry, Table, TableKind, CHAIN, MAX_CHAIN};
@@ -37,7 +37,7 @@ pub(super) fn read(table: &mut Table, device: &mut Blocks<'_>, first: &[u8]) -> 
     table.reserve(0, device.block, "block 0 with the MBR");
     if slots.iter().any(|s| !matches!(s.boot, 0 | 0x80)) {
         // The boot sector of a filesystem looks like this too: in either case nothing here is free.
-        table.malformed("block 0 has a boot signature and no sensible table");
+        table.malformed("block 0 has a boot signature, but no valid table");
         return false;
     }
     table.kind = TableKind::Mbr;
@@ -55,7 +55,7 @@ pub(super) fn read(table: &mut Table, device: &mut Blocks<'_>, first: &[u8]) -> 
         }
     }
     if protective && others {
-        table.notes.push("a hybrid MBR".to_owned());
+        table.notes.push("it has a hybrid MBR".to_owned());
     }
     protective
 }
@@ -64,7 +64,7 @@ fn push(table: &mut Table, device: &Blocks<'_>, (start, count): (u64, u64), inde
     let (first_byte, end_byte) =
         (start.saturating_mul(device.block), start.saturating_add(count).saturating_mul(device.block));
     if end_byte > device.size {
-        table.notes.push(format!("partition {index} ends beyond the device"));
+        table.notes.push(format!("partition {index} ends beyond the end of the device"));
     }
     let (name, purpose, swap) = (String::new(), purpose::of_mbr(kind), kind == purpose::MBR_SWAP);
     table.entries.push(Entry { first_byte, end_byte, name, index, purpose, swap });
@@ -77,10 +77,10 @@ fn walk(table: &mut Table, device: &mut Blocks<'_>, extended: &Slot, logical: &m
     let mut seen = Vec::new();
     loop {
         if seen.contains(&here) {
-            return table.malformed("the chain of logical partitions loops");
+            return table.malformed("the chain of logical partitions is a loop");
         }
         if seen.len() >= MAX_CHAIN {
-            return table.malformed(format!("over {MAX_CHAIN} logical partitions"));
+            return table.malformed(format!("it has more than {MAX_CHAIN} logical partitions"));
         }
         seen.push(here);
         let at = here.saturating_mul(device.block);
@@ -90,7 +90,7 @@ fn walk(table: &mut Table, device: &mut Blocks<'_>, extended: &Slot, logical: &m
         };
         let Some(slots) = slots(&block) else {
             // The kernel ends the chain here, as tools leave it in an extended partition that was never filled.
-            return table.notes.push(format!("no chain of logical partitions at byte {at}"));
+            return table.notes.push(format!("there is no chain of logical partitions at byte {at}"));
         };
         for (i, slot) in slots.iter().enumerate().filter(|(_, s)| s.count > 0 && !s.is_extended()) {
             let start = here.saturating_add(slot.start);

@@ -1,5 +1,5 @@
-//! What a partition is for by its type, where that forbids a test on it: firmware, boot loaders and volume managers use such
-//! partitions without any file system or signature in them; and which type is that of swap space. Pure.
+//! The purpose of a partition by its type, if it forbids a test: firmware, boot loaders and volume managers use such
+//! partitions without any file system or signature in them. It also has the type of swap space. It is pure.
 
 /// GPT types (UEFI 5.3.3, and their makers' own documents).
 const GPT: &[(&str, &str)] = &[

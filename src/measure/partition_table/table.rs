@@ -1,4 +1,4 @@
-//! The forms of a partition table, which bytes it lays claim to, and the blocks it is read from. Pure.
+//! The forms of a partition table, the bytes that it uses, and the blocks that it is read from. It is pure.
 
 /// Bytes that a partition table itself occupies: entries of GPT beyond this are not read, the table counts as
 /// malformed.

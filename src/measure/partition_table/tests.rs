@@ -100,12 +100,12 @@ impl Disk {
 const SHAPE: (u32, u32) = (128, 128);
 
 #[test]
-fn checksum() {
+fn the_checksum_is_that_of_the_gpt() {
     assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
 }
 
 #[test]
-fn empty_and_tiny_devices() {
+fn empty_and_tiny_devices_have_no_table() {
     let table = Disk::new(100, 512).table();
     assert_eq!((&table.kind, table.conflict(0, 51_200)), (&TableKind::None, None));
     assert_eq!(table.conflict(0, 51_201).as_deref(), Some("the end of the device"));
@@ -141,16 +141,16 @@ fn gpt_of_both_block_sizes() {
 }
 
 #[test]
-fn wide_entries() {
+fn a_gpt_with_wide_entries_is_read() {
     let table = Disk::gpt(1000, 512, (64, 256), &[(100, 199, "one"), (300, 399, "two")]).table();
     assert!(intact_gpt(&table), "{table:?}");
     assert_eq!(table.entries.iter().map(|e| (e.name.as_str(), e.index)).collect::<Vec<_>>(), [("one", 1), ("two", 2)]);
 }
 
 #[test]
-fn one_bad_copy_is_told() {
+fn a_bad_copy_of_the_gpt_is_reported() {
     for (at, what) in [
-        (512 + 40, "the primary GPT is bad: checksum of the header"),
+        (512 + 40, "the primary GPT is bad: the checksum of the header"),
         (999 * 512 + 16, "the backup GPT is bad"),
         (1024, "checksum of the entries"),
     ] {
@@ -167,12 +167,12 @@ fn one_bad_copy_is_told() {
 }
 
 #[test]
-fn no_good_copy_takes_everything() {
+fn a_gpt_without_a_good_copy_uses_every_byte() {
     let mut disk = Disk::gpt(1000, 512, SHAPE, &[(100, 199, "root")]);
     disk.bytes[512 + 40] ^= 1;
     disk.bytes[999 * 512 + 40] ^= 1;
-    assert!(disk.malformed().contains("checksum of the header in block 1"));
-    assert!(Disk::new(1000, 512).mbr(0, &[(0xee, 1, 999)]).malformed().contains("protective MBR without"));
+    assert!(disk.malformed().contains("checksum of the header in block 1 is wrong"));
+    assert!(Disk::new(1000, 512).mbr(0, &[(0xee, 1, 999)]).malformed().contains("protective MBR but no GPT"));
     // A table for blocks of 512 bytes, seen through blocks of 4096, and the reverse.
     let mut disk = Disk::gpt(1000, 512, SHAPE, &[]);
     disk.bytes[510] = 0;
@@ -185,7 +185,7 @@ fn no_good_copy_takes_everything() {
 }
 
 #[test]
-fn copies_that_differ_are_united() {
+fn two_different_copies_of_the_gpt_are_united() {
     let mut disk = Disk::gpt(1000, 512, SHAPE, &[(100, 199, "root")]);
     disk.copy((999, 1, 967), SHAPE, &[(500, 599, "old")]);
     let table = disk.table();
@@ -194,7 +194,7 @@ fn copies_that_differ_are_united() {
 }
 
 #[test]
-fn a_device_that_grew() {
+fn a_device_that_grew_keeps_the_old_backup_gpt_reserved() {
     let mut disk = Disk::gpt(1000, 512, SHAPE, &[(100, 199, "root")]);
     disk.bytes.resize(2000 * 512, 0);
     let table = disk.table();
@@ -204,7 +204,7 @@ fn a_device_that_grew() {
 }
 
 #[test]
-fn senseless_numbers() {
+fn invalid_numbers_in_a_gpt_make_it_malformed() {
     let absurd = [(u32::MAX, 128), (128, u32::MAX), (1 << 14, 128), (4, 96), (4, 384), (4, 0), (u32::MAX, u32::MAX)];
     for shape in absurd {
         let mut disk = Disk::new(1000, 512);
@@ -218,7 +218,7 @@ fn senseless_numbers() {
             d.put(512 + 16, &crc.to_le_bytes());
         };
         write(&mut disk);
-        assert!(disk.malformed().contains("entries of"), "{shape:?}");
+        assert!(disk.malformed().contains("entries"), "{shape:?}");
     }
     // The array beyond the device, or at an offset that overflows.
     for array in [0, 990, 1 << 55, u64::MAX] {
@@ -262,36 +262,36 @@ fn mbr_with_logical_partitions() {
 }
 
 #[test]
-fn chains_that_never_end() {
+fn endless_chains_of_logical_partitions_are_malformed() {
     let mut disk = Disk::new(1000, 512);
     disk.mbr(0, &[(0x0f, 200, 400)])
         .mbr(200, &[(0x83, 10, 10), (0x05, 100, 10)])
         .mbr(300, &[(0x83, 10, 10), (0x05, 0, 10)]);
-    assert!(disk.malformed().contains("loops"));
+    assert!(disk.malformed().contains("is a loop"));
     let mut disk = Disk::new(1000, 512);
     disk.mbr(0, &[(0x85, 200, 400)]);
     (0..300).for_each(|i| {
         disk.mbr(200 + i, &[(0x83, 1, 1), (0x05, i as u32 + 1, 1)]);
     });
-    assert!(disk.malformed().contains("over 128"));
+    assert!(disk.malformed().contains("more than 128"));
     let mut disk = Disk::new(1000, 512);
     disk.mbr(0, &[(0x85, 5000, 400)]);
     assert!(disk.malformed().contains("cannot be read"));
     let mut disk = Disk::new(1000, 512);
     disk.mbr(0, &[(0x83, 10, 10)]);
     disk.bytes[446] = 0x13;
-    assert!(disk.malformed().contains("no sensible table"));
+    assert!(disk.malformed().contains("no valid table"));
 }
 
 #[test]
-fn an_old_mbr_under_a_gpt_and_a_hybrid() {
+fn a_hybrid_mbr_and_a_missing_protective_mbr_are_reported() {
     let mut disk = Disk::gpt(1000, 512, SHAPE, &[(100, 199, "root")]);
     disk.mbr(0, &[(0xee, 1, 99), (0x83, 500, 100)]);
     let table = disk.table();
-    assert_eq!((&table.kind, &table.notes), (&TableKind::Gpt, &vec!["a hybrid MBR".to_owned()]));
+    assert_eq!((&table.kind, &table.notes), (&TableKind::Gpt, &vec!["it has a hybrid MBR".to_owned()]));
     assert!(table.conflict(550 * 512, 512).is_some());
     disk.mbr(0, &[(0x83, 500, 100), (0, 0, 0)]);
-    assert_eq!(disk.table().notes, ["a GPT without a protective MBR"]);
+    assert_eq!(disk.table().notes, ["it has a GPT but no protective MBR"]);
 }
 
 proptest::proptest! {

@@ -1,5 +1,5 @@
-//! `auto`: the first place that is possible of those that nobody has to name. Decides the order and who is left out; the proof
-//! of each is that of the place itself.
+//! `auto`: the first possible place of those that nobody has to name. It decides the order and what is left out; the proof of
+//! each is that of the place itself.
 
 use super::checks::{self, Checks};
 use super::place::ScratchSpec;
@@ -20,7 +20,7 @@ pub(super) fn first_possible(
             Err(Error::NotSafe { why, .. }) => reasons.push(format!("{name}: {why}")),
             // A partition that was swap space when it was looked for, and is not any more, was named by nobody.
             Ok(proof) if matches!(place, ScratchSpec::Node(_)) && !proof.ownerless => {
-                reasons.push(format!("{name}: it is no swap space any more"));
+                reasons.push(format!("{name} is no longer swap space"));
             }
             other => return other,
         }

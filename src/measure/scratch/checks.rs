@@ -1,4 +1,4 @@
-//! The single checks of a scratch proof: each passes with a line in words, or refuses with what to do. Makes no range.
+//! The single checks of a scratch proof: each passes with a line in words, or refuses and says what to do. It makes no range.
 
 use super::proof::{Asked, LABEL};
 use crate::device::Device;
@@ -36,8 +36,8 @@ impl Checks {
         match fact {
             Fact::Known(reading) => Ok(reading),
             Fact::Unknown(why) => self.refuse(format!(
-                "{what} is not known ({why}), and what is not known counts as in use; see that /sys and /proc are mounted \
-                 and can be read"
+                "{what} is not known ({why}), and what is not known counts as in use; make sure that /sys and /proc \
+                 are mounted and can be read"
             )),
         }
     }
@@ -45,10 +45,10 @@ impl Checks {
 
 pub(super) fn same_device(checks: &mut Checks, root: &Root, device: &Device, disk: &Opened) -> Result<()> {
     let known = device.devnum.map(|d| (d.major, d.minor));
-    checks.require(known == Some(disk.devnum), "the node is the device sysfs speaks of", || {
-        "its node has another device number than sysfs says; look at the links in /dev".to_owned()
+    checks.require(known == Some(disk.devnum), "the node has the device number that sysfs gives", || {
+        "its node has another device number than sysfs gives; check the links in /dev".to_owned()
     })?;
-    let replaced = || "it was replaced while it was opened".to_owned();
+    let replaced = || "the device was replaced while it was opened".to_owned();
     match (disk.diskseq, root.number(&device.attr("diskseq"))) {
         (Some(opened), Fact::Known(now)) => checks.require(opened == now, "diskseq is the same after open", replaced),
         // Linux before 5.15 has none: then the size is all there is besides the number.
@@ -75,7 +75,7 @@ fn holds(kind: &str) -> String {
             format!("a {kind} file system")
         }
         "swap" => "swap space".to_owned(),
-        "swsuspend" => "swap space with an image of hibernation".to_owned(),
+        "swsuspend" => "swap space with a hibernation image".to_owned(),
         LVM => "a physical volume of LVM".to_owned(),
         "linux_raid_member" => "a member of an md RAID".to_owned(),
         "crypto_LUKS" => "an encrypted volume (LUKS)".to_owned(),
@@ -88,8 +88,8 @@ fn holds(kind: &str) -> String {
 /// That nothing in the kernel stands on a disk or partition; `list` is its directory of holders.
 pub(super) fn not_held(checks: &mut Checks, root: &Root, list: &str, what: &str) -> Result<()> {
     let holders = checks.known(root.list(list), &format!("what holds {what} ({})", root.shown(list).display()))?;
-    checks.require(holders.is_empty(), &format!("no holders of {what}"), || {
-        format!("{what} is held by {}", holders.join(", "))
+    checks.require(holders.is_empty(), &format!("nothing in the kernel uses {what}"), || {
+        format!("{what} is used by {}", holders.join(", "))
     })
 }
 
@@ -144,7 +144,7 @@ pub(super) fn type_allows(checks: &mut Checks, on: &Asked<'_>, p: &Partition) ->
     let mut entries = table.entries.iter().filter(|e| (e.first_byte, e.end_byte) == (p.start, end)).peekable();
     if entries.peek().is_none() {
         return checks.refuse(format!(
-            "{} stands in no partition table that can be read here (it has {}), so that its type is not known; what is not \
+            "{} is not in a partition table that can be read (it has {}), so its type is not known, and what is not \
              known counts as in use",
             p.name,
             table.kind.noun()
@@ -152,7 +152,7 @@ pub(super) fn type_allows(checks: &mut Checks, on: &Asked<'_>, p: &Partition) ->
     }
     match entries.find_map(|e| e.purpose) {
         None => {
-            checks.lines.push(format!("the type of {} is none that is used without a file system", p.name));
+            checks.lines.push(format!("the type of {} is not one that is used without a file system", p.name));
             Ok(())
         }
         Some(what) => checks.refuse(format!("{} is {what}; name a partition that holds nothing", p.name)),
@@ -204,7 +204,7 @@ pub(super) fn named<'a>(
     }
     match partitions.iter().find(|p| p.devnum.is_some_and(|d| (d.major, d.minor) == (major, minor))) {
         Some(p) => Ok(p),
-        None => checks.refuse(format!("{shown} is no partition of it")),
+        None => checks.refuse(format!("{shown} is not a partition of it")),
     }
 }
 
@@ -227,7 +227,9 @@ pub(super) fn exclusive(checks: &mut Checks, on: &Asked<'_>, node: &str) -> Resu
             checks.lines.push(format!("{node} can be claimed exclusively (O_EXCL)"));
             Ok(())
         }
-        Err(e) => checks.refuse(format!("{node} cannot be claimed exclusively ({}): something uses it", errno_name(e))),
+        Err(e) => {
+            checks.refuse(format!("{node} cannot be claimed exclusively ({}), so something uses it", errno_name(e)))
+        }
     }
 }
 
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_refuses() {
+    fn an_unknown_reading_refuses_the_test() {
         let dir = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let path = dir.path().join(path);

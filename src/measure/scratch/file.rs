@@ -1,6 +1,6 @@
-//! A file without a name in a mounted file system as the place of a test: which bytes of the disk are its, by the file
-//! system's own word and the plain maps below it. Makes the file and its range; nobody's bytes are in it, so nothing of it
-//! has to be put back. What is not known is a refusal, as in every proof.
+//! A file without a name in a mounted file system as the place of a test. The file system and the direct maps below it say
+//! which bytes of the disk belong to the file. This code makes the file and its range. Nobody else uses these bytes, so
+//! nothing has to be put back. As in every proof, what is not known is a refusal.
 
 use super::checks::Checks;
 use super::disk;
@@ -96,7 +96,7 @@ pub fn prove(on: &mut Asked<'_>, device: &Device, known: &Known, wanted: Wanted,
     let extents: Vec<Extent> =
         decode_extents(&ask(port, &whole, file)?).iter().filter_map(|e| e.within(0, wanted.length)).collect();
     let (all, shown) = (extents.iter().map(|e| e.length).sum::<u64>() == wanted.length, "all of it is allocated");
-    checks.require(all, shown, || "the file system does not say where all bytes of the file are".to_owned())?;
+    checks.require(all, shown, || "the file system does not say where all bytes of the file lie".to_owned())?;
     checks.require(extents.iter().all(|e| e.is_plain(true)), "its bytes are the disk's own (FIEMAP)", || {
         "the file system shares, packs or encodes the bytes of a new file".to_owned()
     })?;
@@ -108,14 +108,14 @@ pub fn prove(on: &mut Asked<'_>, device: &Device, known: &Known, wanted: Wanted,
     let runs = map.runs(&extents);
     let covered = runs.iter().map(|r| r.length).sum::<u64>() == wanted.length;
     let on_disk = format!("all of it lies on {}", device.node());
-    checks.require(covered, &on_disk, || format!("its bytes are not all on {}", device.node()))?;
+    checks.require(covered, &on_disk, || format!("not all of its bytes lie on {}", device.node()))?;
     let Some(run) = runs.into_iter().max_by_key(|r| r.length) else {
         return checks.refuse("the file has no bytes on the disk");
     };
     let range = range(on, &whole, &run, wanted.block, known.granularity);
     act(port, &range, FileAct::Bind)?;
     checks.lines.push(format!(
-        "a file of {} without a name: {} of it are one piece of the disk, from its byte {} on",
+        "a file of {} without a name; {} of it lie in one piece on the disk, from byte {} of the disk on",
         human_bytes(wanted.length),
         human_bytes(run.length),
         run.on_disk
@@ -123,9 +123,11 @@ pub fn prove(on: &mut Asked<'_>, device: &Device, known: &Known, wanted: Wanted,
     let extents = extents.iter().filter_map(|e| e.within(range.start, range.length)).collect();
     let thin = known.thin.is_some();
     if thin {
-        checks
-            .lines
-            .push("what is written stays taken from its pool until the file system is trimmed (fstrim)".to_owned());
+        checks.lines.push(
+            "the space that the test writes to stays allocated in the pool until the file system is trimmed \
+                   (fstrim)"
+                .to_owned(),
+        );
     }
     let limit = if thin { range.length.min(THIN_LIMIT) } else { range.length };
     let file = Some(InFile { wanted, extents, tables: map.tables });
@@ -143,7 +145,7 @@ fn act(port: &mut dyn Port, range: &ScratchRange, act: FileAct) -> Result<Done> 
     let operation = match act {
         FileAct::Make => "make a file without a name (O_TMPFILE, O_DIRECT)",
         FileAct::Allocate { .. } => "allocate space for a file",
-        FileAct::Extents { .. } => "ask where a file lies (FIEMAP)",
+        FileAct::Extents { .. } => "ask for the extents of a file (FIEMAP)",
         _ => "look at a file",
     };
     let failed = |e: ActError| Error::Act {
@@ -163,18 +165,18 @@ fn ask(port: &mut dyn Port, range: &ScratchRange, what: FileAct) -> Result<Vec<u
 
 /// That what is written to the file goes to the device as it is.
 fn plain(checks: &mut Checks, marks: &[u8], block: u64) -> Result<()> {
-    let Some(marks) = Marks::decode(marks) else { return checks.refuse("the file system says nothing of the file") };
+    let Some(marks) = Marks::decode(marks) else { return checks.refuse("the file system says nothing about the file") };
     let direct = marks.direct_align > 0 && block % u64::from(marks.direct_align) == 0;
     let not = [
-        (marks.encrypted, "files there are encrypted: zeroes are written as ciphertext"),
+        (marks.encrypted, "files there are encrypted, so zeroes are written as ciphertext"),
         (marks.compressed, "files there are compressed"),
         (marks.dax, "files there are not read and written by commands (DAX)"),
-        (marks.journaled, "data of files there goes through the journal (data=journal, chattr +j)"),
+        (marks.journaled, "the data of files there goes through the journal (data=journal, chattr +j)"),
         (marks.realtime, "files there lie on the realtime device of the file system"),
-        (!direct, "what is written there goes through the page cache (data=journal, encryption or verity), in spite of O_DIRECT"),
+        (!direct, "writes there go through the page cache in spite of O_DIRECT (data=journal, encryption or verity)"),
     ];
     let hit = not.iter().find(|(is, _)| *is).map(|(_, why)| (*why).to_owned());
-    let passed = "what is written to it goes to the device as it is, past the page cache";
+    let passed = "writes to it bypass the page cache and reach the device unchanged";
     checks.require(hit.is_none(), passed, || hit.clone().unwrap_or_default())
 }
 
@@ -209,7 +211,7 @@ mod tests {
     use crate::units::MIB;
 
     #[test]
-    fn the_place_on_the_disk_counts_for_what_offsets_are_multiples_of() {
+    fn alignment_counts_from_the_start_of_the_disk() {
         let dir = tempfile::tempdir().unwrap();
         let opened = opened(64 * MIB);
         let root = tree(dir.path(), &opened).unwrap();

@@ -1,9 +1,9 @@
-//! `gap`: the space between the partitions of a GPT or an MBR that belongs to nobody. Decides which bytes; makes no range, and the
+//! `gap`: unused space between the partitions of a GPT or an MBR. It decides which bytes are used; it makes no range, and the
 //! caller proves the bytes like any others.
 //!
-//! Taken is what any of three says: the kernel's partitions, the entries and reserved areas of both copies of the table,
-//! and 16 MiB at each end of the device (boot loaders and RAID metadata lie there outside of any table). What was once
-//! used and is now in no table may still be wanted by somebody, so the bytes that would be used must read zero.
+//! Bytes count as used if any of these says so: the kernel's partitions, the entries and reserved areas of both copies of the
+//! table, and 16 MiB at each end of the device, where boot loaders and RAID metadata lie outside of any table. What was once
+//! used and is now in no table may still be needed by somebody, so the bytes of a test must read as zero.
 
 use super::checks::Checks;
 use super::proof::Asked;
@@ -30,7 +30,7 @@ pub(super) fn find(
 ) -> Result<(u64, u64)> {
     let disk = on.opened;
     let table = Table::read(disk.size, disk.logical_block, &mut |at, n| on.hold.read_at(at, n));
-    checks.require(table.intact(), "a partition table in which nothing is odd", || {
+    checks.require(table.intact(), "the partition table is intact", || {
         let why = match (&table.kind, table.notes.first()) {
             (TableKind::Gpt | TableKind::Mbr, Some(note)) => note.clone(),
             (kind, _) => format!("it has {}", kind.noun()),
@@ -42,20 +42,24 @@ pub(super) fn find(
     let reserved = table.reserved.iter().map(|s| (s.first_byte, s.end_byte));
     let unit = granularity.max(disk.physical_block).max(disk.logical_block).max(512);
     let gaps = usable(free(disk.size, kernel.chain(entries).chain(reserved).collect()), unit, most);
-    checks.require(!gaps.is_empty(), "a gap that no partition, entry or table claims", || {
-        format!("no gap between its partitions, 16 MiB at each end left out, has {SEGMENTS} segments of {unit} bytes")
+    checks.require(!gaps.is_empty(), "there is a gap that no partition, entry or table uses", || {
+        format!(
+            "no gap between its partitions is long enough for {SEGMENTS} segments of {unit} bytes (the first and the \
+             last 16 MiB of the device are not used)"
+        )
     })?;
     for (start, length) in gaps.into_iter().take(MOST_READ) {
         match on.hold.first_not_zero(start, length)? {
             None => {
-                checks.lines.push(format!("the gap at byte {start} reads zero for {}", human_bytes(length)));
+                checks.lines.push(format!("the gap at byte {start} reads as zero for {}", human_bytes(length)));
                 return Ok((start, length));
             }
-            Some(at) => checks.lines.push(format!("the gap at byte {start} is passed over: byte {at} is not zero")),
+            Some(at) => {
+                checks.lines.push(format!("the gap at byte {start} is not used, because byte {at} is not zero"))
+            }
         }
     }
-    checks
-        .refuse("every gap between its partitions holds data that no table claims; name OFFSET+LENGTH if it is scratch")
+    checks.refuse("every gap between its partitions holds data; give OFFSET+LENGTH if that data is not needed")
 }
 
 /// What a test uses where there is room.
@@ -109,7 +113,7 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     #[test]
-    fn the_largest_first_and_never_a_taken_byte() {
+    fn the_largest_gap_comes_first_and_no_used_byte_is_in_it() {
         let taken = vec![(0, 17408), (MIB, 100 * MIB), (50 * MIB, 60 * MIB), (300 * MIB, 400 * MIB)];
         let gaps = free(GIB, taken);
         assert_eq!(gaps, [(100 * MIB, 300 * MIB), (400 * MIB, GIB - MARGIN)]);

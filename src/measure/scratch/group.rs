@@ -1,6 +1,6 @@
-//! `vg:VG`: a logical volume that is made for the test in free extents of a volume group, on the physical volume that lies on
-//! the disk. Decides whether one may be made and in which extents; makes none. Before LVM is asked to make it these very bytes
-//! of the disk are probed, since udev would make links of a signature in them.
+//! `vg:VG`: a logical volume that is made for the test in free extents of a volume group, on the physical volume on the disk.
+//! It decides whether one may be made and in which extents, and makes none. Before LVM makes it, these bytes of the disk are
+//! probed, because udev would make links for a signature in them.
 
 use super::checks;
 use super::place::ScratchSpec;
@@ -66,12 +66,17 @@ pub fn plan_volume(
     let all: Vec<&Stretch> = reports.stretches.iter().filter(|s| s.group == group).collect();
     let Some(any) = all.first() else { return checks.refuse(format!("there is no volume group {group}")) };
     let against: Option<&String> = all.iter().find_map(|s| s.against.first());
-    checks.require(against.is_none(), &format!("the volume group {group} is this machine's own and whole"), || {
-        format!("the volume group {group}: {}", against.map_or("", String::as_str))
-    })?;
+    checks.require(
+        against.is_none(),
+        &format!(
+            "the volume group {group} belongs to this machine alone and is \
+                                                complete"
+        ),
+        || format!("the volume group {group}: {}", against.map_or("", String::as_str)),
+    )?;
     let growing = growing(group, any.profile, reports);
-    checks.require(growing.is_none(), &format!("nothing in {group} grows of itself"), || {
-        format!("{} in {group} may want its free extents at any time", growing.clone().unwrap_or_default())
+    checks.require(growing.is_none(), &format!("nothing in {group} grows by itself"), || {
+        format!("{} in {group} may need its free extents at any time", growing.clone().unwrap_or_default())
     })?;
     let here: Vec<(&Stretch, u64)> =
         all.iter().filter_map(|s| Some((*s, base(&s.node)?))).filter(|(s, _)| s.free).collect();
@@ -82,9 +87,9 @@ pub fn plan_volume(
     let (least, most) =
         (gap::least(unit) + unit, wanted.unwrap_or_else(|| gap::wanted(unit)).max(gap::least(unit)) + unit);
     let count = most.div_ceil(extent).min(free / SHARE);
-    checks.require(count > 0 && count * extent >= least, "at most a tenth of the free extents is taken", || {
+    checks.require(count > 0 && count * extent >= least, "at most a tenth of the free extents is used", || {
         format!(
-            "{group} has {} free on this disk, and at most a tenth of that is taken; a test needs {}",
+            "{group} has {} free on this disk, and a test uses at most a tenth of that; it needs {}",
             human_bytes(free * extent),
             human_bytes(least)
         )
@@ -95,7 +100,9 @@ pub fn plan_volume(
         let first = start.saturating_add(s.data).saturating_add(s.first.saturating_mul(extent));
         let on_disk = (first, count * extent);
         if on.hold.signature(&device.node(), Some(on_disk))? != Signature::Nothing {
-            checks.lines.push(format!("the free extents from {} on hold a signature and are passed over", s.first));
+            checks
+                .lines
+                .push(format!("the free extents from {} on are not used, because they hold a signature", s.first));
             continue;
         }
         others::nobody(&mut checks, (on.root, &*on.hold), device, &partitions, on_disk, false)?;
@@ -126,7 +133,7 @@ fn growing(group: &str, group_profile: bool, reports: &Reports) -> Option<String
             return Some(format!("{name} (a snapshot)"));
         }
         let pool = is("thin-pool") && (reports.grows || group_profile || v.profile);
-        pool.then(|| format!("{name} (a thin pool that is extended of itself)"))
+        pool.then(|| format!("{name} (a thin pool that is extended automatically)"))
     })
 }
 
@@ -154,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_grow_of_itself_is_named() {
+    fn volumes_that_grow_automatically_are_named() {
         let named = |kinds: &[&str], profile, grows| growing("vg", false, &reports(kinds, profile, grows));
         assert_eq!(named(&["linear", "linear", "public"], false, true), None);
         assert_eq!(named(&["thin-pool", "thin,pool", "private"], false, false), None);

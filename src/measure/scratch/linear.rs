@@ -1,5 +1,5 @@
-//! Where the bytes of a device-mapper device lie on a disk below it, as far as its tables are linear; and that no other
-//! table leads to the same bytes. Reads tables and sysfs; what cannot be followed is an error in words.
+//! Where the bytes of a device-mapper device lie on a disk below it, as far as its tables are linear, and whether another
+//! table leads to the same bytes. It reads tables and sysfs; a table that cannot be followed is an error in words.
 
 use crate::device::{Device, Devnum, Kind};
 use crate::fact::Fact;
@@ -105,14 +105,14 @@ impl Ground<'_> {
     ) -> Result<Vec<Part>, String> {
         let name = &device.name;
         let Some(devnum) = device.devnum.filter(|_| depth < DEEPEST) else {
-            return Err(format!("{name} has no device number, or stands on too many others"));
+            return Err(format!("{name} has no device number, or too many devices lie below it"));
         };
         let table = self.table(devnum, name)?;
         if table.suspended {
-            return Err(format!("{name} is suspended; let it go on (dmsetup resume {name})"));
+            return Err(format!("{name} is suspended; resume it with: dmsetup resume {name}"));
         }
         if table.another_waits {
-            return Err(format!("another table of {name} waits to take the place of its own: somebody is changing it"));
+            return Err(format!("a second table of {name} is loaded and not active yet, so somebody is changing it"));
         }
         if !tables.iter().any(|(known, _)| *known == devnum) {
             tables.push((devnum, table.clone()));
@@ -123,10 +123,13 @@ impl Ground<'_> {
                 return Err(no_map(name, &target.kind));
             }
             let Some((below, offset)) = leads_to(target).filter(|_| target.start <= at) else {
-                return Err(format!("the table of {name} makes no sense"));
+                return Err(format!("the table of {name} is not valid"));
             };
             let to = end.min(target.start + target.length);
-            let place = offset.checked_add(at - target.start).ok_or("a table leads beyond 64 bits")?;
+            let place = offset.checked_add(at - target.start).ok_or(
+                "a table leads to an address that does not fit \
+                                                                     into 64 bits",
+            )?;
             parts.extend(
                 self.below(name, below, (place, to - at), depth, tables)?
                     .into_iter()
@@ -156,7 +159,7 @@ impl Ground<'_> {
             let inside = at.checked_add(length).is_some_and(|end| end <= p.length);
             return match p.start.checked_add(at).filter(|_| inside) {
                 Some(on_disk) => Ok(vec![Part { at, on_disk, length }]),
-                None => Err(format!("{name} ends behind {}", p.name)),
+                None => Err(format!("{name} ends beyond the end of {}", p.name)),
             };
         }
         match by_number(self.root, number).filter(|d| d.kind == Kind::Dm) {
@@ -164,7 +167,7 @@ impl Ground<'_> {
             None => {
                 let other = self.root.link_name(&format!("sys/dev/block/{number}"));
                 let other = other.known().map_or_else(|| number.to_string(), |name| escaped(name));
-                Err(format!("{name} lies, at least in part, on {other}, and not on this device alone"))
+                Err(format!("{name} lies at least partly on {other}, and not on this device alone"))
             }
         }
     }
@@ -192,17 +195,17 @@ impl Ground<'_> {
     ) -> Result<(), String> {
         let holders = match self.root.list(list) {
             Fact::Known(holders) if depth < DEEPEST => holders,
-            Fact::Known(_) => return Err(format!("too many devices stand on {name}")),
-            Fact::Unknown(why) => return Err(format!("what holds {name} is not known ({why})")),
+            Fact::Known(_) => return Err(format!("too many devices lie on {name}")),
+            Fact::Unknown(why) => return Err(format!("it is not known what uses {name} ({why})")),
         };
         for holder in holders.iter().map(|h| devices::device(self.root, h)) {
             let Some(number) = holder.devnum.filter(|_| holder.kind == Kind::Dm) else {
-                return Err(format!("{name} is held by {}, whose map cannot be followed", holder.name));
+                return Err(format!("{name} is used by {}, whose map cannot be followed", holder.name));
             };
             for target in self.table(number, &holder.name)?.targets {
                 let Some(spans) = takes(&target, base) else {
                     return Err(format!(
-                        "{} holds {name} by a map of the type {}, which cannot be followed",
+                        "{} uses {name} by a map of the type {}, which cannot be followed",
                         holder.name,
                         escaped(&target.kind)
                     ));
@@ -210,7 +213,7 @@ impl Ground<'_> {
                 for (offset, length) in spans.into_iter().filter(|span| overlap_of(*span, bytes)) {
                     let ours = own.iter().position(|(known, _)| *known == number);
                     let Some(ours) = ours.filter(|_| target.kind == "linear") else {
-                        return Err(format!("{} maps bytes of the range too", holder.name));
+                        return Err(format!("{} also maps bytes of the range", holder.name));
                     };
                     // What stands on the device itself the caller asks: nothing may.
                     if ours > 0 {
@@ -229,10 +232,10 @@ impl Ground<'_> {
 fn no_map(name: &str, kind: &str) -> String {
     match kind {
         "crypt" => format!(
-            "{name} is encrypted (crypt): zeroes that are written through it reach the disk as ciphertext, so that a test there \
-             would show the cipher and the disk's writing, and nothing of its zeroing"
+            "{name} is encrypted (dm-crypt): zeroes that are written through it reach the disk as ciphertext, so a \
+             test there would say nothing about how the disk zeroes"
         ),
-        kind => format!("{name} is no linear map: a part of it is {}", escaped(kind)),
+        kind => format!("{name} is not a linear map: a part of it is {}", escaped(kind)),
     }
 }
 
@@ -329,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_map_is_followed_through_a_partition_and_adjoining_parts_are_one() {
+    fn linear_maps_are_followed_and_adjacent_parts_are_joined() {
         let one = table(&[(0, 8, "linear", "253:417 8192"), (8, 8, "linear", "253:417 24576")]);
         assert_eq!(Stand::new(one).parts(), Ok(vec![(0, 12, 16)]));
         let two = table(&[(0, 8, "linear", "253:417 24576"), (8, 8, "linear", "253:416 2048")]);
@@ -342,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_linear_or_not_on_the_disk_alone_is_told_and_refused() {
+    fn maps_that_are_not_linear_or_use_another_disk_are_refused() {
         let refused = |of: Table, what: &str| {
             let said = Stand::new(of).parts();
             assert!(said.as_ref().is_err_and(|why| why.contains(what)), "{what}: {said:?}");
@@ -350,10 +353,10 @@ mod tests {
         refused(table(&[(0, 8, "striped", "2 128 253:417 0 8:16 0")]), "is striped");
         refused(table(&[(0, 8, "linear", "253:417 0"), (8, 8, "linear", "8:16 0")]), "not on this device alone");
         refused(table(&[(0, 8, "linear", "254:9 0")]), "not on this device alone");
-        refused(table(&[(0, 8, "linear", "253:417 0"), (9, 8, "linear", "253:417 24576")]), "makes no sense");
-        refused(table(&[(0, 41, "linear", "253:417 0")]), "ends behind vdz1");
-        refused(table(&[(0, 8, "linear", "253:417")]), "makes no sense");
-        refused(table(&[(0, 8, "linear", "254:0 0")]), "stands on too many others");
+        refused(table(&[(0, 8, "linear", "253:417 0"), (9, 8, "linear", "253:417 24576")]), "is not valid");
+        refused(table(&[(0, 41, "linear", "253:417 0")]), "ends beyond the end of vdz1");
+        refused(table(&[(0, 8, "linear", "253:417")]), "is not valid");
+        refused(table(&[(0, 8, "linear", "254:0 0")]), "too many devices lie below it");
         refused(Table { suspended: true, ..table(&[(0, 8, "linear", "253:417 0")]) }, "is suspended");
         refused(Table { another_waits: true, ..table(&[(0, 8, "linear", "253:417 0")]) }, "somebody is changing it");
         let mut unknown = Stand::new(table(&[]));
@@ -362,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_table_that_leads_to_the_same_bytes_is_in_the_way() {
+    fn only_a_table_that_maps_the_same_bytes_refuses() {
         // The bytes that are asked about are 12 MiB of the partition and on.
         let with = |other: Table| {
             let mut stand = Stand::new(table(&[(0, 16, "linear", "253:417 16384")]));
@@ -378,14 +381,14 @@ mod tests {
             let said = with(other);
             assert!(said.as_ref().is_err_and(|why| why.contains(what)), "{what}: {said:?}");
         };
-        refused(table(&[(0, 13, "linear", "253:417 0")]), "dm-1 maps bytes of the range too");
-        refused(table(&[(0, 26, "striped", "2 128 8:16 0 253:417 0")]), "dm-1 maps bytes of the range too");
+        refused(table(&[(0, 13, "linear", "253:417 0")]), "dm-1 also maps bytes of the range");
+        refused(table(&[(0, 26, "striped", "2 128 8:16 0 253:417 0")]), "dm-1 also maps bytes of the range");
         refused(table(&[(0, 26, "striped", "2 128 8:16 0 253:417")]), "which cannot be followed");
         refused(table(&[(0, 8, "crypt", "aes - 0 253:417 0")]), "a map of the type crypt, which cannot be followed");
         let raid = Stand::new(table(&[(0, 16, "linear", "253:417 16384")]));
         raid.write("sys/block/vdz/vdz1/holders/md0", "");
         raid.device("md0", "9:0");
-        assert!(raid.others().is_err_and(|why| why.contains("held by md0")));
+        assert!(raid.others().is_err_and(|why| why.contains("used by md0")));
         std::fs::remove_dir_all(raid.dir.path().join("sys/block/vdz/vdz1/holders")).unwrap();
         assert!(raid.others().is_err_and(|why| why.contains("not known")));
     }

@@ -1,5 +1,5 @@
-//! Who else could write to the bytes of a test: loop devices that show them, exports to other machines, processes that have
-//! the disk open. None of these claims the device, so neither `holders` nor O_EXCL tells of them. Refuses, or lets pass;
+//! Who else could write to the bytes of a test: loop devices on them, exports to other machines, processes that have the disk
+//! open. None of these claims the device, so neither `holders` nor O_EXCL shows them. It refuses the test or allows it; it
 //! makes no range and writes nothing.
 
 use super::checks::Checks;
@@ -69,7 +69,7 @@ pub(super) fn nobody(
     checks.require(writers.is_empty(), "no other process has it open for writing", || {
         let node = device.node();
         format!(
-            "{} has {node}, or a partition of it that reaches the range, open for writing, and may write there at any \
+            "{} has {node}, or a partition that overlaps the range, open for writing, and may write there at any \
              time; end it first",
             writers.join(", ")
         )
@@ -77,14 +77,14 @@ pub(super) fn nobody(
     let hidden: Vec<String> = openers.iter().filter(|o| o.how == How::HidesFiles).map(named).collect();
     checks.require(hidden.is_empty(), "every other process shows what it has open", || {
         format!(
-            "{} has an io_uring that does not show which files it keeps open, perhaps {} for writing; end it first, or try \
-             again when it is idle",
+            "{} has an io_uring that does not show which files it keeps open, and {} may be one of them; end that \
+             process first, or try again when it is idle",
             hidden.join(", "),
             device.node()
         )
     })?;
     for other in &openers {
-        let how = if other.how == How::SendsCommands { "can send it commands" } else { "has it open for reading" };
+        let how = if other.how == How::SendsCommands { "can send commands to it" } else { "has it open for reading" };
         checks.lines.push(format!("{} {how}", named(other)));
     }
     Ok(())
@@ -108,9 +108,12 @@ fn no_loop(checks: &mut Checks, root: &Root, hold: &dyn Hold, bytes: &Bytes<'_>)
         of_disk || bytes.partitions.iter().find(of_part).is_some()
     };
     let hit = all.iter().find(shows);
-    checks.require(hit.is_none(), "no loop device shows any of it", || {
+    checks.require(hit.is_none(), "no loop device uses any of it", || {
         let (name, file) = hit.map_or(("", ""), |l| (&l.name, &l.file));
-        format!("/dev/{name} shows bytes of the range (it is set up on {file}); if it is not needed: losetup -d /dev/{name}")
+        format!(
+            "the loop device /dev/{name} (on {file}) overlaps the range; if it is not needed, remove it with: \
+                 losetup -d /dev/{name}"
+        )
     })
 }
 
@@ -120,7 +123,7 @@ fn no_export(checks: &mut Checks, root: &Root, hold: &dyn Hold, bytes: &Bytes<'_
     let hit = all.iter().find(|e| hold.node_devnum(&e.path).is_some_and(|number| nodes.contains(&number)));
     checks.require(hit.is_none(), "it is not served to other machines", || {
         let (path, by) = hit.map_or((String::new(), ""), |e| (escape_str(&e.path), e.by));
-        format!("{by} serves {path} to other machines, and they may write to the range at any time")
+        format!("{by} serves {path} to other machines, which may write to the range at any time")
     })
 }
 
@@ -188,13 +191,13 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_is_named_a_reader_is_told_and_what_cannot_be_seen_refuses() {
+    fn a_writer_refuses_and_is_named_and_a_reader_is_reported() {
         let mut stand = Stand::new();
         let opener = |pid, how| Opener { pid, command: "qemu".to_owned(), how };
         stand.hold.openers = Some(vec![opener(7, How::Reads), opener(8, How::SendsCommands)]);
         let lines = stand.ask().unwrap();
         assert!(lines.contains(&"qemu (pid 7) has it open for reading".to_owned()), "{lines:?}");
-        assert!(lines.contains(&"qemu (pid 8) can send it commands".to_owned()), "{lines:?}");
+        assert!(lines.contains(&"qemu (pid 8) can send commands to it".to_owned()), "{lines:?}");
         stand.hold.openers = Some(vec![opener(9, How::Writes)]);
         assert!(stand.ask().is_err_and(|why| why.contains("qemu (pid 9) has /dev/vdz")));
         stand.hold.openers = Some(vec![opener(6, How::HidesFiles)]);

@@ -1,4 +1,4 @@
-//! ScratchSpec a test may write, as an administrator types it. Pure; proves nothing.
+//! The place where a test may write, as an administrator types it (`ScratchSpec`). It is pure and proves nothing.
 
 use crate::device::display::escape_str;
 use crate::units::{parse_size, SIZE_FORMS};
@@ -44,11 +44,11 @@ impl std::str::FromStr for ScratchSpec {
             let allowed = |c: char| c.is_ascii_alphanumeric() || "+_.-".contains(c);
             return match !group.is_empty() && !group.starts_with(['-', '.']) && group.chars().all(allowed) {
                 true => Ok(ScratchSpec::Group(group.to_owned())),
-                false => Err(format!("{group}: not the name of a volume group")),
+                false => Err(format!("{group}: this is not a name of a volume group")),
             };
         }
         if let Some((offset, length)) = s.split_once('+').filter(|_| !s.starts_with(['/', '.'])) {
-            let bad = |what: &str| format!("{}: not a size; give {SIZE_FORMS}", escape_str(what));
+            let bad = |what: &str| format!("{}: this is not a size; give {SIZE_FORMS}", escape_str(what));
             let offset = parse_size(offset).ok_or_else(|| bad(offset))?;
             return match parse_size(length).ok_or_else(|| bad(length))? {
                 0 => Err("the range is empty".to_owned()),
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_as_typed() {
+    fn typed_places_are_parsed() {
         assert_eq!("label".parse(), Ok(ScratchSpec::Label));
         assert_eq!("gap".parse(), Ok(ScratchSpec::Gap));
         assert_eq!("auto".parse(), Ok(ScratchSpec::Auto));

@@ -1,4 +1,4 @@
-//! A range that touches no system.
+//! A scratch range that does not touch the system.
 
 use crate::machine::port::ScratchRange;
 

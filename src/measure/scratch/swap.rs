@@ -1,9 +1,9 @@
-//! An inactive swap partition as scratch: what lies in it is nobody's, so nothing of it is kept or put back. Decides which
-//! partition may be taken so; makes no range.
+//! An inactive swap partition as scratch: nobody needs its content, so it is neither kept nor put back. It decides which
+//! partition may be used so, and makes no range.
 //!
-//! Its first MiB, with the signature, label and UUID by which it is found, is never written. One with an image of hibernation
-//! bears another signature (`swsuspend`), and is somebody's. Whoever activates it in the middle is kept out by the claim
-//! (O_EXCL) that the test holds.
+//! Its first MiB, which has its signature, label and UUID, is never written. A partition with a hibernation image has another
+//! signature (`swsuspend`), and its content is needed. The claim of the test (O_EXCL) keeps the partition from being
+//! activated during the test.
 
 use super::checks::Checks;
 use super::proof::{Asked, Known};
@@ -28,17 +28,23 @@ pub(super) fn inactive(checks: &mut Checks, on: &Asked<'_>, known: &Known, p: &P
     let active = checks.known(swaps::active(on.root), "what is active swap (/proc/swaps)")?;
     let number = p.devnum.map(|d| (d.major, d.minor));
     let is_it = |file: &String| *file == node || number.is_some() && on.hold.node_devnum(file) == number;
-    checks.require(!active.iter().any(is_it), &format!("{node} is no active swap (/proc/swaps)"), || {
-        format!("{node} is active swap: the kernel writes to it; `swapoff {node}` makes it a place, `swapon {node}` gives it back")
+    checks.require(!active.iter().any(is_it), &format!("{node} is not active swap (/proc/swaps)"), || {
+        format!(
+            "{node} is active swap, so the kernel writes to it; run `swapoff {node}` before the test and `swapon \
+                 {node}` after it"
+        )
     })?;
-    checks.require(known.thin.is_none(), "its blocks are not taken from a pool", || {
-        format!("{node} is swap, and what a test writes there would stay taken from the pool")
+    checks.require(known.thin.is_none(), "its blocks do not come from a pool", || {
+        format!("{node} is swap, and the space that a test writes to would stay allocated in the pool")
     })?;
-    checks.require(known.shared.is_none() || known.shared_ok, "no other machine swaps to it", || {
-        format!("{node} may be the swap space of another machine; if no other uses it, allow it with --shared-ok")
+    checks.require(known.shared.is_none() || known.shared_ok, "no other machine uses it as swap", || {
+        format!(
+            "{node} may be the swap space of another machine; if no other machine uses it, allow it with \
+                 --shared-ok"
+        )
     })?;
-    checks.require(p.length > HEAD, &format!("the first MiB of {node} is left alone"), || {
-        format!("{node} has no more than the first MiB, which is left alone")
+    checks.require(p.length > HEAD, &format!("the first MiB of {node} is not written"), || {
+        format!("{node} has no more than 1 MiB, and its first MiB is never written")
     })
 }
 
@@ -116,20 +122,20 @@ mod tests {
             let said = asked(Some(swaps), known, length);
             assert!(said.as_ref().is_err_and(|why| why.contains(part)), "{part}: {said:?}");
         };
-        refused(&with("/dev/vdz2"), &known(), 32 * MIB, "`swapoff /dev/vdz2` makes it a place");
+        refused(&with("/dev/vdz2"), &known(), 32 * MIB, "run `swapoff /dev/vdz2` before the test");
         refused("Filen", &known(), 32 * MIB, "/proc/swaps) is not known");
-        refused(head, &known(), MIB, "no more than the first MiB");
+        refused(head, &known(), MIB, "no more than 1 MiB");
         let text = || Some("of an array".to_owned());
-        refused(head, &Known { thin: text(), thin_ok: true, ..known() }, 32 * MIB, "taken from the pool");
+        refused(head, &Known { thin: text(), thin_ok: true, ..known() }, 32 * MIB, "allocated in the pool");
         refused(head, &Known { shared: text(), ..known() }, 32 * MIB, "allow it with --shared-ok");
         assert_eq!(asked(Some(head), &Known { shared: text(), shared_ok: true, ..known() }, 32 * MIB), Ok(()));
     }
 
     #[test]
-    fn an_image_of_hibernation_is_no_swap_space() {
+    fn a_hibernation_image_is_not_swap_space() {
         let content = |kind: &str| Signature::Content(kind.to_owned());
         assert!(is_swap(&content("swap")));
-        for other in ["swsuspend", "ext4", "several contradicting signatures"] {
+        for other in ["swsuspend", "ext4", "several signatures that contradict each other"] {
             assert!(!is_swap(&content(other)), "{other}");
         }
         assert!(!is_swap(&Signature::Nothing) && !is_swap(&Signature::Table("dos".to_owned())));

@@ -1,8 +1,8 @@
-//! A temporary partition in the kernel's view (BLKPG), so that the kernel itself enforces the bounds of a range, also
-//! beside mounted partitions. Nothing on the disk changes.
+//! A temporary partition in the kernel's view (BLKPG), so that the kernel itself enforces the bounds of a range, even beside
+//! mounted partitions. Nothing on the disk changes.
 //!
-//! Each is noted in a ledger below `/run` before it is made: a kernel partition does not outlive the boot, and neither does
-//! the note, so one that a killed test left is recognised and taken away later.
+//! Each partition is recorded in a ledger below `/run` before it is made. Neither the partition nor the record outlives the
+//! boot, so a partition that a killed test left is recognised and removed later.
 
 use super::checks::{self, Checks};
 use super::proof::Asked;
@@ -40,7 +40,7 @@ pub(super) fn make(
     // From the top, so that no number of a table read later is taken. sd has 15 minors of its own, but extended ones.
     let taken: Vec<u64> = checks::partitions(checks, on.root, device)?.iter().map(|p| p.number).collect();
     let Some(number) = (1..=250u64).rev().find(|n| !taken.contains(n)) else {
-        return checks.refuse("no partition number is free");
+        return checks.refuse("there is no free partition number");
     };
     let name = name_of(on.opened.devnum);
     let note = serde_json::to_vec(&Note { number, start, length }).unwrap_or_default();
@@ -67,7 +67,7 @@ pub(super) fn make(
         }
         None => {
             take_away(on.hold, on.opened.devnum, ledger, number)?;
-            checks.refuse("the temporary partition did not appear as asked for")
+            checks.refuse("the temporary partition did not appear with the bounds that were asked for")
         }
     }
 }
@@ -91,7 +91,7 @@ pub fn take_stale_away(on: &mut Asked<'_>, device: &Device, ledger: &mut dyn Dur
         Fact::Unknown(Why::Absent) => Vec::new(),
         // The note stays for a later call.
         Fact::Unknown(why) => {
-            let why = format!("which partitions it has is not known ({why}); run `zerocap recover` again");
+            let why = format!("it is not known which partitions it has ({why}); run `zerocap recover` again");
             return Err(Error::NotSafe { device: device.node(), why });
         }
     };

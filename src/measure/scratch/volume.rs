@@ -1,6 +1,7 @@
 //! A logical volume as scratch: what is written to it lies on the disk below, so a test in it gives the class of that disk.
-//! Decides whether its map is linear and leads to that disk alone, and that nobody else uses it. Writes nothing; the test
-//! goes through the volume's own node, so that device mapper bounds it, and content is journalled as for a partition.
+//! It decides whether the map of the volume is linear and leads only to that disk, and whether nobody else uses it. It writes
+//! nothing. The test uses the node of the volume, so device mapper bounds it, and the content is journalled as for a
+//! partition.
 
 use super::checks::{exclusive, not_held, not_mounted, unsigned, whole_disk_signature, Checks};
 use super::group::Planned;
@@ -55,8 +56,8 @@ pub(super) fn prove(
         own.is_some_and(|u| u.len() == UUID.1),
         &format!("{shown} is a logical volume of LVM"),
         || match own {
-            Some(_) => format!("{shown} is a part of another logical volume; name one that is of its own"),
-            None => format!("{shown} is no logical volume of LVM; name one, or a partition"),
+            Some(_) => format!("{shown} is a part of another logical volume; name a whole one"),
+            None => format!("{shown} is not a logical volume of LVM; name a logical volume or a partition"),
         },
     )?;
     let read_only = on.root.flag(&volume.attr("ro"));
@@ -112,7 +113,7 @@ impl Proof {
     pub fn of_made(mut self, device: &Device, own: Own, planned: Planned) -> Result<Proof> {
         let lies = (self.range.node_offset + self.range.start, self.range.length);
         let Some(volume) = self.volume.as_mut().filter(|_| lies == planned.on_disk) else {
-            let why = format!("{}/{} does not lie in the extents that it was made in", own.group, own.name);
+            let why = format!("{}/{} does not lie in the extents that were asked for", own.group, own.name);
             return Err(Error::NotSafe { device: device.node(), why });
         };
         volume.made = Some(own);
@@ -137,7 +138,7 @@ fn said(volume: &Device, device: &Device, partitions: &[Partition], (parts, part
         n => format!("in {n} pieces, of which the longest is used ({})", human_bytes(part.length)),
     };
     format!(
-        "the map of {} is linear and leads to {} alone{through}, {pieces}: its byte {} is byte {} of the disk",
+        "the map of {} is linear and leads only to {}{through}, {pieces}; its byte {} is byte {} of the disk",
         volume.node(),
         device.node(),
         part.at,
@@ -157,18 +158,20 @@ fn passed_on(checks: &mut Checks, on: &Asked<'_>, device: &Device, volume: &Devi
     let number = |d: &Device, file: &str| on.root.number(&d.attr(file));
     let (own, below) = (number(volume, LIMIT), number(device, LIMIT));
     let text = |limit: &Fact<u64>| limit.get().map_or_else(|| "not known".to_owned(), |n| n.to_string());
-    checks.require(own == below, &format!("{node} hands on zeroing commands as the disk takes them"), || {
+    checks.require(own == below, &format!("{node} passes zeroing commands on with the disk's limit"), || {
         format!(
-            "{LIMIT} of {node} is {} and that of the disk {}: what is measured there would be the volume; deactivate and \
-             activate it (lvchange -an, -ay)",
+            "{LIMIT} of {node} is {} and that of the disk is {}, so a test would measure the volume and not the \
+             disk; deactivate and activate the volume (lvchange -an, then lvchange -ay)",
             text(&own),
             text(&below)
         )
     })?;
     let logical = checks.known(number(volume, "queue/logical_block_size"), &format!("the block size of {node}"))?;
-    checks.require(logical == on.opened.logical_block, &format!("{node} has the blocks of the disk"), || {
-        format!("a block of {node} has {logical} bytes, one of the disk {}", on.opened.logical_block)
-    })?;
+    checks.require(
+        logical == on.opened.logical_block,
+        &format!("{node} has the same block size as the disk"),
+        || format!("a block of {node} has {logical} bytes, but a block of the disk has {}", on.opened.logical_block),
+    )?;
     let physical_block = number(volume, "queue/physical_block_size").get().unwrap_or(0);
     let gated = number(volume, KNOB).is(0) && !number(device, KNOB).is(0);
     Ok(Limits { physical_block, gated })
@@ -201,7 +204,11 @@ fn nobody(
     )?;
     checks.require(limits.is_empty(), &format!("no control group limits the I/O to {}", at.node()), || {
         let limit = limits.first().map_or("", |l| l.file.as_str());
-        format!("{limit} limits the own I/O to {}: this would be measured in place of the disk", at.node())
+        format!(
+            "{limit} limits the I/O of zerocap to {}, so a test would measure this limit and not the disk; run \
+                 the test outside of that control group",
+            at.node()
+        )
     })
 }
 
@@ -221,7 +228,8 @@ pub(super) fn look_again(
         let name = by_number(on.root, *number).map_or_else(|| number.to_string(), |d| d.node());
         let now = checks.known(on.hold.table(*number), &format!("the table of {name}"))?;
         checks.require(!now.suspended, "not suspended", || format!("{name} was suspended during the test"))?;
-        checks.require(now == *before, "mapped as before", || format!("the map of {name} changed during the test"))?;
+        checks
+            .require(now == *before, "the map is as before", || format!("the map of {name} changed during the test"))?;
     }
     nobody(&mut checks, on, device, partitions, (volume, range))
 }
@@ -232,7 +240,7 @@ pub(super) fn of_journal(mut checks: Checks, on: &Asked<'_>, volume: &Device, he
     let disk = on.opened;
     let (start, length) = header.span;
     checks.require(start.saturating_add(length) <= disk.size, "the journalled bytes lie inside the volume", || {
-        format!("it has {} bytes and ends before the journalled bytes do", disk.size)
+        format!("it has only {} bytes and ends before the journalled bytes do", disk.size)
     })?;
     not_held(&mut checks, on.root, &volume.attr("holders"), &volume.name)?;
     if let Some(number) = volume.devnum {

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_at_equal_distances_does_not_leave_it_open() {
+    fn stalls_at_equal_distances_are_decided() {
         // A stall every fourth call; all told zeroing is half as fast as writing.
         let mut stalls = of(1_000_000, 1_000_000, 100_000, 1_000_000);
         for part in [&mut stalls.d1, &mut stalls.w, &mut stalls.d2, &mut stalls.z, &mut stalls.r] {
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_says_nothing() {
+    fn no_measurement_gives_no_conclusion() {
         let none = Sustained::default();
         assert_eq!((none.answer(2.0), none.speedup(), none.zero_writes_are_cheaper()), (Answer::Open, None, None));
     }

@@ -23,7 +23,7 @@ fn pairs_needed(contrary: usize) -> usize {
 }
 
 #[test]
-fn pairs_needed_are_as_the_text_says() {
+fn the_number_of_needed_pairs_is_that_of_the_documentation() {
     assert_eq!([0, 1, 2, 3].map(pairs_needed), [13, 17, 21, 25]);
     let mut s = Sequential::new(2.0, ALPHA);
     for i in 1..=13 {
@@ -71,7 +71,7 @@ fn reached(q: f64, pairs: usize) -> f64 {
 }
 
 #[test]
-fn the_exact_error_is_half_of_the_promise_each_way() {
+fn the_exact_error_is_half_of_the_promise_in_each_direction() {
     let coin = reached(0.5, 500);
     // The expected stake of the paths still open is the probability that the bets' own coins would still be open.
     let open: f64 = BETS.iter().map(|&(p, w)| w * (1.0 - reached(p, 500))).sum();
@@ -81,7 +81,7 @@ fn the_exact_error_is_half_of_the_promise_each_way() {
 }
 
 #[test]
-fn least_rejecting_is_the_least() {
+fn least_rejecting_gives_the_smallest_count() {
     for n in 0..200 {
         let plain = (0..=n).find(|&s| ln_stake(s, n) >= LIMIT.ln());
         assert_eq!(least_rejecting(n, LIMIT.ln()), plain, "{n}");
@@ -128,7 +128,7 @@ fn simulated_errors_are_rare() {
 }
 
 #[test]
-fn no_time_at_all_divides_by_nothing() {
+fn a_time_of_zero_causes_no_division_by_zero() {
     let mut s = Sequential::new(2.0, ALPHA);
     assert_eq!((s.median(), s.pooled(), s.stall_dominated(), s.is_empty()), (None, None, false, true));
     assert_eq!(s.interval(), Interval { low: None, high: None, confidence: 0.999 });
@@ -143,7 +143,7 @@ fn no_time_at_all_divides_by_nothing() {
 }
 
 #[test]
-fn stalls_show() {
+fn stalls_are_detected() {
     let mut s = Sequential::new(2.0, ALPHA);
     (0..11).for_each(|_| s.push(Nanos(3000), Nanos(1000)));
     assert!(!s.stall_dominated());
@@ -152,14 +152,14 @@ fn stalls_show() {
 }
 
 #[test]
-fn many_pairs_stay_finite() {
+fn figures_of_many_pairs_stay_finite() {
     assert!(ln_stake(1_000_000, 1_000_000).is_finite() && ln_stake(0, 1_000_000).is_finite());
     let c = least_rejecting(100_000, LIMIT.ln()).unwrap();
     assert!(c > 50_000 && c < 56_000, "{c}");
 }
 
 #[test]
-fn medians() {
+fn medians_of_even_and_odd_counts() {
     assert_eq!(median(&mut []), None);
     assert_eq!(median(&mut [3.0, 1.0, 2.0]), Some(2.0));
     assert_eq!(median(&mut [4.0, 1.0, 2.0, 3.0]), Some(2.5));
@@ -184,7 +184,7 @@ fn hints_come_from_lengths_that_were_issued_five_times() {
 }
 
 #[test]
-fn a_median_that_wanders_across_the_threshold_shows() {
+fn a_median_that_moves_across_the_threshold_is_noticed() {
     let of = |first: u64, second: u64| {
         let mut s = Sequential::new(2.0, ALPHA);
         (0..12).for_each(|i| s.push(Nanos(if i < 6 { first } else { second }), Nanos(100)));

@@ -1,5 +1,5 @@
-//! The single acts of a run: everything is read before it is written over, and everything that was zeroed is read back, with
-//! what lies around it. What is not as it should be ends the run.
+//! The single acts of a run: everything is read before it is overwritten, and everything that was zeroed is read back, with
+//! the blocks around it. A block that is not as it should be ends the run.
 
 use super::Run;
 use crate::machine::port::{Act, ActError, Done, Fill};
@@ -83,20 +83,23 @@ impl Run<'_> {
         let method = self.plan.deciding;
         match held {
             Held::Zeroed => {
-                let text = format!("{method} read zero at first, later {what} at byte {at}");
+                let text = format!("after {method} byte {at} read as zero at first, but later {what} was read there");
                 if let Some(deciding) = self.out.methods.iter_mut().find(|m| m.method == method) {
                     (deciding.verified, deciding.error) = (None, Some(text.clone()));
                 }
                 End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text, seen })
             }
             Held::Pattern(_) if cleared => {
-                let text = format!("a zeroing call elsewhere changed byte {at}, which was no part of it");
+                let text = format!(
+                    "a zeroing call changed byte {at}, which lies outside of the range that it was \
+                                    asked to zero"
+                );
                 End::Wrong(Wrong { hazard: Hazard::ZeroingError, method, text, seen })
             }
             Held::Pattern(_) | Held::WrittenZeroes => {
                 let what =
-                    "it does not read as it was written: another program wrote there, or the device does not keep \
-                            what it is given; nothing can be proved on it";
+                    "it does not read back as it was written: another program wrote there, or the device does not \
+                     keep what is written; nothing can be proved on it";
                 End::Failed(format!("read back at byte {at}"), ActError::Protocol(what.to_owned()))
             }
         }
@@ -135,7 +138,7 @@ impl Run<'_> {
             Done::Mismatch(at) => {
                 let (seen, what) = read_instead(self.port, self.range, at);
                 let text = format!(
-                    "{method} of {length} bytes at byte {offset} reported success, {what} is read at byte {at}"
+                    "{method} of {length} bytes at byte {offset} reported success, but {what} is read at byte {at}"
                 );
                 self.end = Some(End::Wrong(Wrong { hazard: Hazard::OldDataLeft, method, text, seen }));
                 None

@@ -1,5 +1,5 @@
-//! Ragged spans inside a segment: what was asked for is zero, and nothing else. A device that zeroes whole granules only, and
-//! reports success for the rest, passes every test over whole granules.
+//! Spans with uneven ends inside a segment: the range that was asked for is zero, and nothing else. A device that zeroes only
+//! whole granules, and reports success for the rest, passes every test of whole granules.
 
 use super::acts::Content;
 use super::Run;
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_end_is_tried_a_block_further_and_a_block_less() {
+    fn each_end_is_tried_one_block_longer_and_one_block_shorter() {
         assert_eq!(ragged(65536, 512, 1 << 20), [(66048, 196_608), (65536, 197_632), (66560, 195_584)]);
         assert_eq!(ragged(4096, 4096, 1 << 20), [(8192, 12288), (4096, 20480), (12288, 4096)]);
         assert_eq!(ragged(512, 512, 1024), []);

@@ -1,5 +1,5 @@
-//! What a zeroing call must not do beside zeroing: change the blocks around what it was given, or give the old data back
-//! later. Either is the device's fault and ends the run.
+//! What a zeroing call must not do besides zeroing: change the blocks around its range, or return the old data later. Either
+//! is the device's fault and ends the run.
 
 use super::acts::Content;
 use super::Run;
@@ -39,7 +39,10 @@ impl Run<'_> {
         let differs = |(at, bytes): &&(u64, Vec<u8>)| now.iter().any(|(there, now)| there == at && now != bytes);
         let Some((at, _)) = was.iter().find(differs) else { return Some(()) };
         let seen = now.into_iter().find(|(there, _)| there == at).map(|(offset, bytes)| Seen { offset, bytes });
-        let text = format!("{method} of {length} bytes at byte {offset} changed byte {at}, which is no part of that");
+        let text = format!(
+            "{method} of {length} bytes at byte {offset} changed byte {at}, which lies outside of \
+                            that range"
+        );
         self.end = Some(End::Wrong(Wrong { hazard: Hazard::ZeroingError, method, text, seen }));
         None
     }

@@ -1,7 +1,7 @@
-//! The first calls of a run: from small to large, to learn how long a segment may be, and to fill what is used. And, once the
-//! question is decided, calls of several lengths for the hints.
+//! The first calls of a run, from small to large: they show how long a segment may be, and fill the scratch range. Once the
+//! question is decided, it also makes calls of several lengths for the hints.
 //!
-//! Decides the segment's length, downwards only; nothing is concluded about the device's class from these calls.
+//! It decides the length of a segment, and only makes it shorter; these calls say nothing about the class of the device.
 
 use super::acts::Content;
 use super::Run;

@@ -1,4 +1,4 @@
-//! Pairs: a zero-filled write of one segment and the zeroing of another, both over data, in the order of a coin.
+//! Pairs: a zero-filled write of one segment and the zeroing of another segment, both over data, in random order.
 
 use super::acts::Content;
 use super::{Run, PAIRS_PART, WRITES_A_PAIR};
@@ -108,7 +108,7 @@ impl Run<'_> {
         let verified = (zeroed.0 > 0 && self.end.is_none()).then_some(true);
         let error = match &self.end {
             Some(End::Wrong(wrong)) => Some(wrong.text.clone()),
-            Some(End::NotSupported) => Some("not supported (EOPNOTSUPP)".to_owned()),
+            Some(End::NotSupported) => Some("it is not supported (EOPNOTSUPP)".to_owned()),
             _ => None,
         };
         let ratio = self.out.pairs.median();

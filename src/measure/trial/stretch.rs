@@ -1,4 +1,4 @@
-//! The long stretch: D1 W D2 Z R in one go, with nothing read in between (`stats::sustained` says what it decides).
+//! The long stretch: D1 W D2 Z R without a break and without reads (`stats::sustained` says what it decides).
 
 use super::acts::Content;
 use super::Run;
@@ -114,9 +114,14 @@ impl Run<'_> {
                 let inside: u64 = calls.iter().sum();
                 Some((calls, timed.took.0.saturating_sub(inside)))
             }
-            Ok(_) => {
-                self.ended(End::Failed("a long stretch".to_owned(), ActError::Protocol("no times came".to_owned())))
-            }
+            Ok(_) => self.ended(End::Failed(
+                "a long stretch".to_owned(),
+                ActError::Protocol(
+                    "the acting process gave no \
+                                                                                        times"
+                        .to_owned(),
+                ),
+            )),
             Err(error) => match (does, error) {
                 (Does::Zero(method), ActError::NoAnswer(pid)) => {
                     let text = format!("{method} over a long stretch: {}", ActError::NoAnswer(pid));
@@ -129,7 +134,7 @@ impl Run<'_> {
                     let end = failure(self.port, self.range, method, (offset, call.min(area)), fill, error);
                     self.ended(end)
                 }
-                (_, error) => self.ended(End::Failed(format!("a long stretch from byte {offset} on"), error)),
+                (_, error) => self.ended(End::Failed(format!("a long stretch from byte {offset}"), error)),
             },
         }
     }

@@ -1,5 +1,5 @@
-//! One picture: a thin layer over the crate that writes SVG, with axes, marks and the words that stand for the picture. It
-//! names classes, never colours: the page's style knows those, for light, dark and paper.
+//! One picture: a thin layer over the crate that writes SVG, with axes, marks and a text that describes the picture. It names
+//! classes and never colours: the style of the page has the colours for light, dark and paper.
 
 use super::html::visible;
 use super::scale::Scale;
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_picture_has_a_name_and_words_and_no_markup_from_outside() {
+    fn a_picture_has_a_name_and_a_text_and_escapes_foreign_markup() {
         let mut chart = Chart::new("x", "<script>", "a & \"b\"", 100.0);
         chart.text("tick", "start", (1.0, 2.05), "</text><script>");
         chart.through("punch", &[(0.0, 1.0)]);

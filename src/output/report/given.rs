@@ -1,4 +1,4 @@
-//! What a report is drawn from. The form only.
+//! What a report is drawn from. This file has the form only.
 
 use verdict_format::samples::{Pair, Samples};
 use verdict_format::Document;

@@ -1,4 +1,5 @@
-//! The words of HTML: everything that is shown goes through [`escape`] here, or through the crate that writes the pictures.
+//! The text of the HTML page: everything that is shown goes through [`escape`] here, or through the crate that writes the
+//! pictures.
 
 use crate::device::display;
 

@@ -1,4 +1,4 @@
-//! Time against size, for every way to zero that was tried and for writes: what a call costs and what a byte.
+//! Time against size, for each zeroing method that was tried and for writes: the cost of a call and of a byte.
 
 use super::chart::{legend, Chart, Series, LEFT, RIGHT};
 use super::given::Report;
@@ -65,9 +65,13 @@ pub fn section(report: &Report<'_>) -> String {
     let h = &report.document.hints;
     let hint = |bytes: Option<u64>| bytes.map_or_else(|| "not known".to_owned(), |b| size(b as f64));
     let says = vec![
-        format!("Time of a call against its length, both logarithmic: {}. A mark is a median, the line through it spans all calls.", named.join(", ")),
         format!(
-            "Zeroing takes no longer than writing zeroes from {} on; nearly the best rate is reached with calls of {}.",
+            "The time of a call against its length, both on logarithmic scales: {}. A mark is a median; the line \
+                 through it spans all calls.",
+            named.join(", ")
+        ),
+        format!(
+            "Calls of {} or more zero at least as fast as writing zeroes; calls of {} reach nearly the best rate.",
             hint(h.break_even_bytes),
             hint(h.chunk_bytes)
         ),

@@ -1,4 +1,5 @@
-//! Every pair in the order of time: whether the device drifts, whether single calls stall, and what the coin said.
+//! Every pair in the order of time: whether the device drifts, whether single calls stall, and which call of a pair came
+//! first.
 
 use super::chart::{legend, Chart, Series, LEFT, RIGHT};
 use super::given::Report;
@@ -72,8 +73,9 @@ fn says(samples: &Samples) -> Vec<String> {
         pairs.last().map_or(0, |p| p.at_nanoseconds).saturating_sub(pairs.first().map_or(0, |p| p.at_nanoseconds));
     let first = pairs.iter().filter(|p| p.zero_first).count();
     let mut says = vec![format!(
-        "{} pairs of {} within {}: above the time of each call, below how many times as fast the zeroing was (the line: fast from {}, \
-         the band: the interval of the median), and which of the two the coin let go first, the zeroing {first} times.",
+        "{} pairs of {} within {}. The upper picture has the time of each call. The lower one shows how many times \
+         as fast the zeroing was (the line is the threshold for fast, {}; the band is the interval of the median), \
+         and which of the two calls came first by chance: zeroing in {first} pairs.",
         pairs.len() as u64 + samples.pairs_left_out,
         human_bytes(samples.segment_bytes),
         time(took as f64),
@@ -93,7 +95,7 @@ fn says(samples: &Samples) -> Vec<String> {
         let apart = ((a / b).max(b / a) - 1.0) * 100.0;
         let told = match apart {
             a if a < 10.0 => "less than 10 % apart".to_owned(),
-            a => format!("{a:.0} % apart: it drifted, was not alone, or its calls vary as much"),
+            a => format!("{a:.0} % apart: the device drifted, others used it, or its calls vary that much"),
         };
         says.push(format!("The first half has a median of {}, the second {}: {told}.", times(a), times(b)));
         says.push(stalls(pairs));
@@ -112,7 +114,8 @@ fn stalls(pairs: &[Pair]) -> String {
     match zero.0 + write.0 {
         0 => format!("No call took more than {stall} times its median."),
         _ => format!(
-            "More than {stall} times its median took {} zeroing calls (at worst {}) and {} writes (at worst {}).",
+            "{} zeroing calls (the worst took {}) and {} writes (the worst took {}) took more than {stall} times \
+             their median.",
             zero.0,
             times(zero.1),
             write.0,

@@ -1,4 +1,4 @@
-//! Zero against write: the rates as bars with the middle half of the calls, and the ratio with its interval.
+//! Zeroing against writing: the rates as bars with the middle half of the calls, and the ratio with its interval.
 
 use super::chart::{Chart, Series, LEFT, RIGHT};
 use super::given::Report;
@@ -68,7 +68,7 @@ pub fn section(report: &Report<'_>) -> String {
     chart.line("axis", (NAMES, 2.0), (NAMES, bottom));
     let mut says = vec![told.join(", ") + "."];
     if rows.iter().any(|r| r.middle.is_some()) {
-        says.push("A bar is all bytes over all time; the line on it spans the middle half of the calls.".to_owned());
+        says.push("A bar is the rate over all calls; the line on it spans the middle half of the calls.".to_owned());
     }
     let spelled = |r: &Row| match r.middle {
         Some((low, high)) => [human_rate(low as u64), human_rate(high as u64)],
@@ -106,16 +106,16 @@ fn ratio(report: &Report<'_>) -> String {
         let speedup = s.speedup.map_or_else(|| "not clear of 0".to_owned(), times);
         says.push(match s.speedup {
             Some(ratio) => {
-                format!("Over {bytes} in one stretch, all that followed charged to it, it is {}.", times(ratio))
+                format!("Over a stretch of {bytes}, with all later costs charged to zeroing, it is {}.", times(ratio))
             }
-            None => format!("Over {bytes} in one stretch its cost is lost in the noise."),
+            None => format!("Over a stretch of {bytes} its cost is too small to measure."),
         });
         table.push(vec![format!("{bytes} in one stretch"), speedup, dash(), dash()]);
     }
     let threshold = report.samples.map(|s| s.fast_ratio);
     let long = stretch.and_then(|s| s.speedup);
     let all = [Some(1.0), Some(speedup.median), speedup.low, speedup.high, threshold, long];
-    let mut chart = Chart::new("ratio", "How many times as fast zeroing is as writing zeroes", &says.join(" "), 104.0);
+    let mut chart = Chart::new("ratio", "How many times as fast as writing zeroes zeroing is", &says.join(" "), 104.0);
     let scale = Scale::logarithmic(all.into_iter().flatten(), (LEFT + 46.0, RIGHT - 14.0));
     chart.bottom_axis(&scale, &scale.marks(), times, (18.0, 84.0));
     chart.line("even", (scale.at(1.0), 14.0), (scale.at(1.0), 84.0));
@@ -134,5 +134,5 @@ fn ratio(report: &Report<'_>) -> String {
         chart.mark(class, (scale.at(long), 64.0));
     }
     let heads = [Head::Text("what"), Head::Number("times as fast"), Head::Number("at least"), Head::Number("at most")];
-    html::figure(&chart.done(), "", &says, &html::table("Ratio of times, writing over zeroing", &heads, &table))
+    html::figure(&chart.done(), "", &says, &html::table("Time of writing divided by time of zeroing", &heads, &table))
 }

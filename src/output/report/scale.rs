@@ -1,4 +1,4 @@
-//! Where a value stands on an axis, which marks the axis has, and how times are spelled. Pure.
+//! Where a value is on an axis, which marks the axis has, and how times are printed. It is pure.
 
 use crate::units::human_bytes;
 
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_stand_where_they_belong() {
+    fn values_are_placed_correctly_on_an_axis() {
         let s = Scale::linear([0.0, 50.0, 100.0], (0.0, 10.0));
         assert_eq!((s.at(0.0), s.at(50.0), s.at(100.0), s.at(1e9), s.at(-1.0)), (0.0, 5.0, 10.0, 10.0, 0.0));
         assert_eq!(s.marks(), [0.0, 50.0, 100.0]);

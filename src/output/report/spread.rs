@@ -39,7 +39,8 @@ pub fn section(report: &Report<'_>) -> String {
             .collect::<Vec<_>>()
             .join("; ")
             + ".",
-        "Each mark is a call; the box is the middle half of them, the line in it the median. The axis is logarithmic."
+        "Each mark is a call. The box holds the middle half of the calls, and the line in it is the median. The axis \
+         is logarithmic."
             .to_owned(),
     ];
     let bottom = ROW * rows.len() as f64 + 6.0;

@@ -1,4 +1,4 @@
-//! The long stretches D1 W D2 Z R: what each part took, and every call of it in the order of time.
+//! The long stretches D1 W D2 Z R: the time of each part, and every call in the order of time.
 
 use super::chart::{legend, Chart, Series, LEFT, RIGHT};
 use super::given::Report;
@@ -27,27 +27,43 @@ fn figure(report: &Report<'_>, s: &Stretch, number: usize, counts: bool) -> Stri
     let bytes = size(s.bytes as f64);
     let each = s.parts().map(|(name, part)| format!("{name} {}", time(took(part) as f64))).join(", ");
     let mut says = vec![
-        format!("{bytes} in each of five parts without a break: {}.", ["D1", "W", "D2", "Z", "R"].iter().zip(SAYS).map(|(n, s)| format!("{n} {s}")).collect::<Vec<_>>().join(", ")),
-        format!("They took {each}. What W took longer than data is what zeroing saves; what Z and R took longer is its cost. A step is a call; the flush that ends each pass is in the totals."),
+        format!(
+            "{bytes} in each of five parts, without a break: {}.",
+            ["D1", "W", "D2", "Z", "R"]
+                .iter()
+                .zip(SAYS)
+                .map(|(n, s)| format!("{n} {s}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+        format!(
+            "They took {each}. The extra time of W over data alone is what zeroing saves; the extra time of Z \
+                 and R is its cost. A step is a call; the totals include the flush that ends each pass."
+        ),
     ];
     if !counts {
         says.insert(
             0,
-            "The device wrote at changing speed in this one, so that it was made once more: it does not count."
+            "The speed of the device changed during this stretch, so the stretch was repeated and does not count."
                 .to_owned(),
         );
     } else if let Some(seen) = report.document.sustained {
         let whole = size(seen.bytes as f64);
         says.push(match seen.speedup {
             Some(ratio) => {
-                format!("So zeroing is {} as fast as writing zeroes over the {whole} that were seen.", times(ratio))
+                format!("So zeroing is {} as fast as writing zeroes over the {whole} of this stretch.", times(ratio))
             }
             None => {
-                format!("Over the {whole} that were seen the cost of zeroing is not clear of 0, so no ratio is said.")
+                format!(
+                    "Over the {whole} of this stretch the cost of zeroing cannot be told from 0, so no ratio is \
+                         given."
+                )
             }
         });
         let rare = size(seen.bytes as f64 / 7.0);
-        says.push(format!("Stalls rarer than one in {rare} may have been missed; beyond {whole} nothing was seen."));
+        says.push(format!(
+            "Stalls rarer than one in {rare} may have been missed, and nothing is known beyond {whole}."
+        ));
     }
     let mut chart =
         Chart::new(&format!("stretch-{number}"), "The long stretch, call by call", &says.join(" "), BOTTOM + 24.0);

@@ -1,5 +1,5 @@
-//! The parts of the page that are words: claims beside what was found, findings with their explanation, ragged spans,
-//! tunables, the device and its surroundings.
+//! The parts of the page that are text: claims beside what was found, findings with their explanation, spans with uneven
+//! ends, tunables, the device and its surroundings.
 
 use super::given::Report;
 use super::html::{self, escape, Head};
@@ -27,7 +27,7 @@ pub fn claims(report: &Report<'_>) -> String {
         None => "not measured",
     };
     let says = match d.class {
-        Class::Unknown => "unknown: not measured, or not conclusive".to_owned(),
+        Class::Unknown => "unknown: it was not measured, or the measurement did not decide".to_owned(),
         class => format!("{class}, {}", d.basis.map_or_else(|| "no basis".to_owned(), |b| format!("basis {b}"))),
     };
     let held = report.samples.map_or_else(Vec::new, |s| s.edges.iter().map(|e| e.held).collect());
@@ -37,7 +37,7 @@ pub fn claims(report: &Report<'_>) -> String {
         n => format!("; {n} of {} ragged spans held", held.len()),
     };
     let beside = [
-        row("How fast is it?", format!("{} (all that claims let one expect)", d.expected), says),
+        row("How fast is it?", format!("{} (from the claims alone)", d.expected), says),
         row("Are the zeroes there?", "see the claims below".to_owned(), verified.to_owned()),
         row(
             "In which unit?",
@@ -53,7 +53,7 @@ pub fn claims(report: &Report<'_>) -> String {
     html::section(
         "claims",
         "Claims beside what was found",
-        &(beside + &html::table("What device and kernel claim", &heads, &all)),
+        &(beside + &html::table("What the device and the kernel claim", &heads, &all)),
     )
 }
 
@@ -70,7 +70,7 @@ pub fn findings(d: &Document) -> String {
         )
     };
     let body = match d.findings.as_slice() {
-        [] => html::paragraph("None: nothing contradicts itself, and nothing was seen that one should know."),
+        [] => html::paragraph("There is none: nothing contradicts itself, and nothing else was noticed."),
         findings => format!("<ul class=\"findings\">\n{}</ul>\n", findings.iter().map(one).collect::<String>()),
     };
     html::section("findings", "Findings", &body)
@@ -81,10 +81,10 @@ pub fn methods(report: &Report<'_>) -> String {
     let method = |m: &verdict_format::MethodResult| {
         let said = match (&m.error, m.verified) {
             (Some(error), _) => error.clone(),
-            (None, Some(true)) if m.method == Some(Method::Write) => "what all is compared with".to_owned(),
+            (None, Some(true)) if m.method == Some(Method::Write) => "the baseline for all others".to_owned(),
             (None, Some(true)) => "read back as zero".to_owned(),
             (None, Some(false)) => "not verified".to_owned(),
-            (None, None) => "promises no zeroes".to_owned(),
+            (None, None) => "does not promise zeroes".to_owned(),
         };
         let rate = m.zero_bytes_per_second.map_or_else(|| "-".to_owned(), crate::units::human_rate);
         vec![m.method.map_or("-", |m| m.as_str()).to_owned(), rate, said]
@@ -94,7 +94,7 @@ pub fn methods(report: &Report<'_>) -> String {
     let methods = html::table("The methods that were tried", &heads, &rows);
     let edge = |(i, e): (usize, &verdict_format::samples::Edge)| {
         let took = e.zero_nanoseconds.map_or_else(|| "failed".to_owned(), |t| time(t as f64));
-        let held = if e.held { "yes" } else { "no, or the test ended first" };
+        let held = if e.held { "yes" } else { "no, or the test ended before" };
         vec![(i + 1).to_string(), e.offset_bytes.to_string(), e.length_bytes.to_string(), took, held.to_owned()]
     };
     let edges: Vec<Vec<String>> =
@@ -106,8 +106,12 @@ pub fn methods(report: &Report<'_>) -> String {
         Head::Number("took"),
         Head::Text("zero, and nothing else"),
     ];
-    let edges =
-        html::table("Edges: spans with ragged ends, counted from the beginning of their segment", &heads, &edges);
+    let edges = html::table(
+        "Edges: spans that do not end at a multiple of the alignment; bytes count from the start of the \
+                     segment",
+        &heads,
+        &edges,
+    );
     match (methods + &edges).as_str() {
         "" => String::new(),
         body => html::section("methods", "Methods and edges", &format!("<div class=\"beside\">\n{body}</div>\n")),
@@ -120,7 +124,7 @@ pub fn tunables(d: &Document) -> String {
     let rows: Vec<Vec<String>> = d.tunables.iter().map(row).collect();
     let heads = [Head::Text("tunable"), Head::Text("now"), Head::Text("wanted"), Head::Text("why")];
     let body = match rows.as_slice() {
-        [] => html::paragraph("zerocap has no wish for a tunable of this device."),
+        [] => html::paragraph("zerocap wants no value for any tunable of this device."),
         rows => html::table("Tunables of the kernel", &heads, rows),
     };
     html::section("tunables", "Tunables", &body)

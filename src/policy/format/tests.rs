@@ -23,7 +23,7 @@ measure = "auto"
 "#;
 
 #[test]
-fn every_key() {
+fn every_key_is_parsed() {
     let (rules, problems) = parse("10.toml", WHOLE);
     assert_eq!((rules.len(), problems), (2, vec![]));
     let (first, second) = (&rules[0], &rules[1]);
@@ -58,9 +58,9 @@ fn a_bad_rule_leaves_the_others() {
         ("journal = 1", "journal must be a text"),
         ("journal = \"srv\"", "journal must be the whole path of a directory"),
         ("journal = \"/srv/../tmp\"", "journal must be the whole path of a directory"),
-        ("journal = \"/tmp/j\"", "journal: zerocap-measure@.service does not see /tmp"),
-        ("journal = \"/var/tmp\"", "journal: zerocap-measure@.service does not see /var/tmp"),
-        ("journal = \"/home/a\"", "journal: zerocap-measure@.service does not see /home"),
+        ("journal = \"/tmp/j\"", "journal: zerocap-measure@.service has a /tmp of its own"),
+        ("journal = \"/var/tmp\"", "journal: zerocap-measure@.service has a /var/tmp of its own"),
+        ("journal = \"/home/a\"", "journal: zerocap-measure@.service has a /home of its own"),
         ("model = 7", "model must be a text"),
         ("fast_ratio = \"2\"", "fast_ratio must be a number"),
         ("fast_ratio = -1.0", "fast_ratio must be a number"),
@@ -86,15 +86,15 @@ fn a_bad_rule_leaves_the_others() {
 }
 
 #[test]
-fn problems_of_a_whole_file() {
+fn problems_of_a_whole_file_are_reported() {
     for (text, what) in [
         ("[[rule]]\nclass = \"fast\"\n[[rule]]\nclass =\n", "a.toml:4: "),
         ("[[rule]]\nclass = \"fast\"\nclass = \"slow\"\n", "a.toml:3: "),
         ("[[rule]\n", "a.toml:1: "),
         ("x = 1", "a.toml:1: unknown key x"),
-        ("\n[rule]\nclass = \"fast\"", "a.toml:2: a rule starts with [[rule]]"),
-        ("rule = [1]", "a.toml:1: a rule is a table"),
-        ("\n[[rule]]\nmodel = \"x\"\n", "a.toml:2: the rule wishes nothing"),
+        ("\n[rule]\nclass = \"fast\"", "a.toml:2: a rule has to start with [[rule]]"),
+        ("rule = [1]", "a.toml:1: a rule has to be a table"),
+        ("\n[[rule]]\nmodel = \"x\"\n", "a.toml:2: the rule sets nothing"),
     ] {
         let (rules, problems) = parse("a.toml", text);
         assert!(rules.is_empty() && problems.len() == 1 && problems[0].starts_with(what), "{text}: {problems:?}");

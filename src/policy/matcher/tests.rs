@@ -93,7 +93,7 @@ fn the_last_rule_wins_key_by_key() {
 }
 
 #[test]
-fn expressions_are_compiled_only_where_a_rule_hangs_on_them() {
+fn expressions_are_compiled_only_if_a_rule_depends_on_them() {
     let all = rules(
         "[[rule]]\nmodel = '('\nkind = 'scsi'\nclass = 'slow'\n\
          [[rule]]\nmodel = '('\nvendor = 'x'\nclass = 'slow'\n\
@@ -106,11 +106,11 @@ fn expressions_are_compiled_only_where_a_rule_hangs_on_them() {
 }
 
 #[test]
-fn what_is_no_expression_is_told_with_its_line() {
+fn an_invalid_expression_is_reported_with_its_line() {
     for (pattern, what) in [
         ("(", "unclosed group"),
         ("a)|(?:Acme.*", "unopened group"),
-        ("(?:(?:.{1000}){1000}){1000}", "too big"),
+        ("(?:(?:.{1000}){1000}){1000}", "too large"),
         ("[z-a]", "invalid character class range"),
         ("(?x)Acme # .*", ""),
     ] {
@@ -126,7 +126,7 @@ fn what_is_no_expression_is_told_with_its_line() {
 }
 
 #[test]
-fn drop_ins() {
+fn drop_ins_replace_each_other_by_name() {
     let names = |n: &[&str]| n.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
     let usr = names(&["50-b.toml", "10-a.toml", "README", ".hidden.toml"]);
     let etc = names(&["99-pins.toml", "10-a.toml", "20-x.toml", "20-x.toml~", "30.toml.rpmsave"]);
@@ -147,7 +147,7 @@ proptest::proptest! {
 proptest::proptest! {
     /// What the literal start passes over, the expression would not fit either.
     #[test]
-    fn a_literal_start_never_hides_a_fit(text in "[ab 0,*?+{}|.()\\\\^$-]{0,7}", value in "[ab 0,-]{0,5}") {
+    fn the_literal_start_of_a_pattern_never_hides_a_match(text in "[ab 0,*?+{}|.()\\\\^$-]{0,7}", value in "[ab 0,-]{0,5}") {
         let whole = regex::bytes::RegexBuilder::new(&format!("^(?:{text})$")).unicode(false).build();
         if let Ok(whole) = whole {
             if whole.is_match(value.as_bytes()) {

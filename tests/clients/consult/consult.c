@@ -1,4 +1,4 @@
-/* Reads device nodes, one a line; says for each what to do with a range that is to read as zero. By udev's properties. */
+/* Reads device nodes, one on each line, and prints what to do with a range that has to read as zero, by udev's properties. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static const char *decide(sd_device *dev)
     const char *class = get(dev, "ZEROCAP_CLASS");
     if (strcmp(get(dev, "DEVTYPE"), "partition") == 0 && sd_device_get_parent(dev, &disk) < 0)
         return "write";
-    /* The properties are of this very disk, and what was published of it stands. */
+    /* The properties are those of this disk, and its published document exists. */
     if (sd_device_get_diskseq(disk, &diskseq) < 0)
         diskseq = 0; /* Linux before 5.15 has none */
     if (strtoull(get(dev, "ZEROCAP_DISKSEQ"), NULL, 10) != diskseq || sd_device_get_devnum(disk, &number) < 0)

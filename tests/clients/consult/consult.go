@@ -1,4 +1,4 @@
-// Reads device nodes, one a line; says for each what to do with a range that is to read as zero. By the published document.
+// Reads device nodes, one on each line, and prints what to do with a range that has to read as zero, by the published document.
 package main
 
 import (

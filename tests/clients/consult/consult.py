@@ -1,4 +1,4 @@
-# Reads device nodes, one a line; says for each what to do with a range that is to read as zero. By the published document.
+# Reads device nodes, one on each line, and prints what to do with a range that has to read as zero, by the published document.
 import json, os, sys
 
 def document(node):
@@ -10,7 +10,7 @@ def document(node):
         with open(path + "/dev") as number, open(path + "/size") as size:
             number, size = number.read().strip(), int(size.read()) * 512
         diskseq = None
-        if os.path.exists(path + "/diskseq"):  # from Linux 5.15 on; before it the size has to do
+        if os.path.exists(path + "/diskseq"):  # since Linux 5.15; before that compare the size
             with open(path + "/diskseq") as f:
                 diskseq, size = int(f.read()), None
         with open(f"/run/zerocap/{number}.json") as f:

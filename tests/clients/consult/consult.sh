@@ -1,4 +1,4 @@
-# Reads device nodes, one a line; says for each what to do with a range that is to read as zero. By udev's properties.
+# Reads device nodes, one on each line, and prints what to do with a range that has to read as zero, by udev's properties.
 while read -r node; do
     number=$(printf '%d:%d' $(stat -L -c '0x%t 0x%T' "$node"))
     dir=/sys/dev/block/$number
@@ -6,7 +6,7 @@ while read -r node; do
     properties=$(udevadm info --query=property --name="$node")
     get() { printf '%s\n' "$properties" | sed -n "s/^ZEROCAP_$1=//p"; }
     class=unknown
-    # The properties are of this very disk (Linux before 5.15 has no number that tells), and what was published of it stands.
+    # The properties are those of this disk (Linux before 5.15 has no sequence number), and its published document exists.
     if [ "$(get DISKSEQ)" = "$(cat "$dir/diskseq" 2>/dev/null)" ] &&
         [ -e "/run/zerocap/$(cat "$dir/dev").json" ]; then
         class=$(get CLASS)

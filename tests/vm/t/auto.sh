@@ -80,7 +80,7 @@ before=$(sum "$part") from=$(written "$part")
 rule() { printf '[[rule]]\nserial = "part"\nmeasure = "auto"\nscratch = "label"\njournal = "%s"\n' "$1" >/etc/zerocap/policy.d/20-part.toml; }
 rule /tmp/journal
 check_exit 1 "a journal that the unit does not see" zerocap policy list
-check_has "$ERR" "20-part.toml:5: journal: zerocap-measure@.service does not see /tmp" "is told with file and line: $ERR"
+check_has "$ERR" "20-part.toml:5: journal: zerocap-measure@.service has a /tmp of its own" "is told with file and line: $ERR"
 rule /srv/journal
 check_exit 0 "policy test" zerocap policy test "/dev/$part"
 check_has "$OUT" "journal = /srv/journal  by " "shows the journal"

@@ -16,7 +16,7 @@ check_exit 0 "measure the liar" zerocap measure "/dev/$sd" --scratch 16MiB+16MiB
 note "$(head -1 <<<"$OUT")"
 check_exit 6 "check says broken" zerocap check "/dev/$sd"
 check_has "$(zerocap show "/dev/$sd")" old-data-left "the finding is named"
-check_eq "$(sum "$sd")" "$before" "the whole device holds what it held before"
+check_eq "$(sum "$sd")" "$before" "the whole device has the content that it had before"
 settle
 check_eq "$(q "$sd" write_zeroes_unmap_max_bytes)" 0 "the knob is off"
 check_eq "$(prop "$sd" ZEROCAP_CLASS)" broken "udev knows"
@@ -29,7 +29,7 @@ for d in $half $brk; do
     check_exit 0 "measure $d" zerocap measure "/dev/$d" --scratch 16MiB+16MiB $J
     note "$(head -1 <<<"$OUT")"
     check_exit 6 "check says broken" zerocap check -q "/dev/$d"
-    check_eq "$(sum "$d")" "$before" "the whole device holds what it held before"
+    check_eq "$(sum "$d")" "$before" "the whole device has the content that it had before"
 done
 check_has "$(zerocap show "/dev/$half")" old-data-left "half a lie is a lie"
 check_has "$(zerocap show "/dev/$brk")" zeroing-error "an error midway is named"

@@ -13,10 +13,10 @@ fast=$(disk fast)
 prepare "$fast"
 if [ ! -e "/sys/block/$fast/queue/write_zeroes_unmap_max_bytes" ]; then
     check_exit 2 "the list of a kernel before 6.17" zerocap measure "/dev/$fast" --journal /host/journal
-    check_has "$OUT" "no class: ext4 has FALLOC_FL_WRITE_ZEROES since Linux 6.17; this is " "says why no class comes of files"
+    check_has "$OUT" "gives no class: ext4 has FALLOC_FL_WRITE_ZEROES since Linux 6.17, but this " "says why no class comes of files"
     check_exit 0 "what files gain is measured all the same" zerocap measure "/dev/$fast" --scratch "/mnt/$fast" --max-seconds 5 --json
     check_eq "$(json 'd["class"], d["measured"]' <<<"$OUT")" "('unknown', None)" "without a class"
-    check_has "$ERR" "no class comes of files there" "which is said"
+    check_has "$ERR" "a test in files there gives no class" "which is said"
     exit 0
 fi
 
@@ -36,23 +36,23 @@ check_has "$(zerocap show "/dev/$fast")" "in a file of /mnt/$fast (ext4)" "the d
 check_exit 2 "the list" zerocap measure "/dev/$fast" --journal /host/journal
 sed 's/^/      | /' <<<"$OUT"
 check_has "$OUT" "zerocap measure /dev/$fast --scratch /mnt/$fast" "has the directory"
-check_has "$OUT" "and no journal" "with what it costs"
+check_has "$OUT" "without a journal" "with what it costs"
 check_exit 2 "a directory in place of the device: nothing is tested" zerocap measure "/mnt/$fast/a" --journal /host/journal
-check_has "$ERR" "its file system is on /dev/$fast, which answers for it" "it stands for the disk below"
+check_has "$ERR" "its file system is on /dev/$fast; " "it stands for the disk below"
 check_has "$OUT" "zerocap measure /dev/$fast --scratch /mnt/$fast" "whose places are listed"
 check_exit 2 "bytes beside a directory" zerocap measure "/mnt/$fast/a" --scratch 1MiB+8MiB
 check_exit 0 "the plan" zerocap measure "/mnt/$fast/a" --scratch "/mnt/$fast/a" --dry-run
-check_has "$OUT" "would journal and put back nothing" "says that nothing is put back: $(head -n 1 <<<"$OUT")"
+check_has "$OUT" "would journal nothing and put nothing back" "says that nothing is put back: $(head -n 1 <<<"$OUT")"
 sfdisk -q --delete "/dev/$fast" 2 2>/dev/null || partx -d --nr 2 "/dev/$fast"; settle
 check_exit 0 "auto, with no other place" zerocap measure "/dev/$fast" --scratch auto --dry-run
-check_has "$OUT" "would test the class in a file" "takes the file system"
-check_has "$ERR" "the test is made in files of /mnt/$fast" "and says so: $ERR"
+check_has "$OUT" "would test in a file" "takes the file system"
+check_has "$ERR" "the test uses a file in /mnt/$fast" "and says so: $ERR"
 
 # --- refused: the knob, what goes through the page cache ---
 hw=$(q "$fast" write_zeroes_unmap_max_hw_bytes)
 echo 0 >"/sys/block/$fast/queue/write_zeroes_unmap_max_bytes"
 check_exit 1 "with the knob off" zerocap measure "/dev/$fast" --scratch "/mnt/$fast"
-check_has "$ERR" "writing $hw there allows it" "it says how to set it"
+check_has "$ERR" "write $hw there to allow it" "it says how to set it"
 echo "$hw" >"/sys/block/$fast/queue/write_zeroes_unmap_max_bytes"
 umount "/mnt/$fast"; mount -o data=journal "/dev/${fast}p1" "/mnt/$fast"
 check_exit 1 "data=journal" zerocap measure "/dev/$fast" --scratch "/mnt/$fast" $B

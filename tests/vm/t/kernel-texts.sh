@@ -30,9 +30,9 @@ check_eq "$(zerocap show "/dev/$nv" --json | json 'd[0]["expected"]')" "$(if ker
 mkfs.ext4 -q "/dev/$vd"; mkdir -p /m; mount "/dev/$vd" /m
 zerocap policy pin "/dev/$vd" fast --why test >/dev/null
 check_exit 8 "a path on virtio" zerocap check /m
-kernel_has 6.17 || check_has "$OUT" "which came with Linux 6.17" "why the call fails"
-check_has "$OUT" "write zeroes into the file once, keep it and use it again" "what to do for files"
-check_has "$OUT" "FALLOC_FL_PUNCH_HOLE, on any kernel" "what to do for devices"
+kernel_has 6.17 || check_has "$OUT" "came with Linux 6.17" "why the call fails"
+check_has "$OUT" "write zeroes into the file once, then keep the file and use it again" "what to do for files"
+check_has "$OUT" "FALLOC_FL_PUNCH_HOLE on any kernel" "what to do for devices"
 umount /m
 
 # --- a user without root ---

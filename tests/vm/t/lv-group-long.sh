@@ -43,7 +43,7 @@ same() {
     d=$(disk "$name"); setup "$d" "$vg"
     check_exit 0 "$name: the plan" zerocap measure "/dev/$d" --scratch "vg:$vg" $B --dry-run
     at=$(place "$OUT"); before=$(rest "$d" $at)
-    check_has "$OUT" "LVM's metadata is written twice, and the old content of these extents is lost" "$name: the plan says what it costs"
+    check_has "$OUT" "this writes LVM's metadata twice, and the old content of these extents is lost" "$name: the plan says what it costs"
     check_exit 0 "$name: measured, with the journal on the disk that is there" zerocap measure "/dev/$d" --scratch "vg:$vg" $B --json
     timed check_eq "$(json 'd["class"], d["basis"], d["measured"]["scratch"]' <<<"$OUT")" "('$want', 'measured', 'vg')" "$name: $want"
     check_eq "$ERR" "" "$name: nothing on standard error"
@@ -68,7 +68,7 @@ refused() { check_exit 1 "refused: $1" zerocap measure "/dev/$fast" --scratch "$
 refused "no such group" vg:nosuch "there is no volume group nosuch"
 refused "a group of another disk" vg:vgslow "free on this disk"
 lvm lvcreate -qq -y -n full -l 90%FREE vgfast
-refused "a group that is nearly full" vg:vgfast "at most a tenth of that is taken"
+refused "a group that is nearly full" vg:vgfast "a test uses at most a tenth of that"
 lvm lvremove -qq -y vgfast/full
 lvm vgexport -qq vgslow 2>/dev/null || { umount /mnt/vgslow; lvm lvchange -qq -an vgslow; lvm vgexport -qq vgslow; }
 check_exit 1 "refused: an exported group" zerocap measure "/dev/$slow" --scratch vg:vgslow --dry-run; check_has "$ERR" "exported" "$ERR"
@@ -80,7 +80,7 @@ if lvm lvcreate -qq -y --type thin-pool -n pool -L 16M --poolmetadatasize 4M vgf
     check_exit 0 "a thin pool that does not grow of itself" zerocap measure "/dev/$fast" --scratch vg:vgfast --dry-run
     cp /etc/lvm/lvm.conf /tmp/lvm.conf 2>/dev/null
     printf 'activation {\n thin_pool_autoextend_threshold = 70\n}\n' >/etc/lvm/lvm.conf
-    refused "a thin pool that does" vg:vgfast "a thin pool that is extended of itself"
+    refused "a thin pool that does" vg:vgfast "a thin pool that is extended automatically"
     if [ -e /tmp/lvm.conf ]; then cp /tmp/lvm.conf /etc/lvm/lvm.conf; else rm /etc/lvm/lvm.conf; fi
     lvm lvremove -qq -y vgfast/pool --config 'global/thin_check_executable=""'
 else not_run "thin pools: $(tail -2 /tmp/lvm.err)"; fi
@@ -128,10 +128,10 @@ mv /usr/sbin/real/lvm /usr/sbin/lvm
 begin; wait_written "$fast" "$from" 12; kill -9 $pid; wait $pid 2>/dev/null; child_gone
 lv=$(lvm lvs --noheadings -o lv_name -S lv_tags=zerocap | tr -d ' ')
 exec 7<"/dev/vgfast/$lv"
-check_exit 1 "open elsewhere" zerocap recover; check_has "$ERR" "something has it open" "$ERR"
+check_exit 1 "open elsewhere" zerocap recover; check_has "$ERR" "a program has it open" "$ERR"
 exec 7<&-; settle
 lvm lvrename -qq vgfast "$lv" mine
-check_exit 1 "renamed" zerocap recover; check_has "$ERR" "so it is theirs now" "$ERR"
+check_exit 1 "renamed" zerocap recover; check_has "$ERR" "so zerocap does not remove it" "$ERR"
 lvm lvrename -qq vgfast mine "$lv"; mkfs.ext4 -q -F "/dev/vgfast/$lv"; settle
 check_exit 1 "with a file system" zerocap recover; check_has "$ERR" "somebody uses it" "$ERR"
 check "it is still there" lvm lvs "vgfast/$lv"

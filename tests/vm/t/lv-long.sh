@@ -34,7 +34,7 @@ same() {
     check_exit 0 "$name: measured on a logical volume" zerocap measure "/dev/$d" --scratch "/dev/$vg/test" $J --json
     timed check_eq "$(class <<<"$OUT")" "('$want', 'measured', 'lv')" "$name: $want"
     timed check_eq "$partition" "$want" "$name: by the partition too"
-    check_has "$(json 'd["measured"]["proof"]' <<<"$OUT")" "is linear and leads to /dev/$d alone through ${d}p2" "$name: and how is said"
+    check_has "$(json 'd["measured"]["proof"]' <<<"$OUT")" "is linear and leads only to /dev/$d through ${d}p2" "$name: and how is said"
     check_eq "$(sum "$d")" "$before" "$name: the whole disk is as before"
 }
 same fast fast
@@ -60,14 +60,14 @@ refused "a volume on two disks" /dev/vgfast/span "and not on this device alone"
 lvm lvremove -qq -y vgfast/span
 lvm lvcreate -qq -y --type raid1 -m 1 -n mirror -L 8M vgfast
 refused "a mirror" /dev/vgfast/mirror "a part of it is raid"
-refused "a leg of it" /dev/mapper/vgfast-mirror_rimage_0 "is held by"
+refused "a leg of it" /dev/mapper/vgfast-mirror_rimage_0 "is used by"
 lvm lvremove -qq -y vgfast/mirror
 dmsetup create over --table "0 8192 linear /dev/vgfast/test 0"; settle
-refused "a volume that something stands on" /dev/vgfast/test "is held by dm-"
-refused "what is no volume of LVM" /dev/mapper/over "is no logical volume of LVM"
+refused "a volume that something stands on" /dev/vgfast/test "is used by dm-"
+refused "what is no volume of LVM" /dev/mapper/over "is not a logical volume of LVM"
 dmsetup remove --retry over
 dmsetup create beside --table "0 2048 linear /dev/${fast}p2 $(($(dmsetup table "/dev/vgfast/test" | cut -d' ' -f5) + 2048))"; settle
-refused "another table that leads to the same bytes" /dev/vgfast/test "maps bytes of the range too"
+refused "another table that leads to the same bytes" /dev/vgfast/test "also maps bytes of the range"
 dmsetup remove --retry beside
 mkswap -q /dev/vgfast/test; swapon /dev/vgfast/test
 refused "swap" /dev/vgfast/test ""

@@ -19,7 +19,7 @@ check_eq "$(sum "$fast")" "$before" "a dry run changes nothing"
 check_exit 0 "measure the fast device" zerocap measure "/dev/$fast" --scratch 16MiB+16MiB $J
 note "$(head -1 <<<"$OUT")"
 timed check_has "$(head -1 <<<"$OUT")" "zeroes fast" "the first line is the answer"
-check_eq "$(sum "$fast")" "$before" "the whole device holds what it held before"
+check_eq "$(sum "$fast")" "$before" "the whole device has the content that it had before"
 check_not "$(zerocap show "/dev/$fast")" other-io "the device served nobody else"
 check "no partition is left" test ! -e "/sys/block/$fast/${fast}p250"
 check "no journal is left" test -z "$(ls /host/journal)"

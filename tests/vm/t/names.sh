@@ -24,14 +24,14 @@ for name in vg0/my-data /dev/vg0/my-data vg0-my--data "$lv"; do
     show 0 "$name"; check_eq "$OUT $ERR" "$lv " "found as $name"
 done
 show 0 "/run/my data"; check_eq "$OUT" "$lv" "found by its mount point"
-check_has "$ERR" "its file system is on /dev/$lv, which answers for it" "and that is told"
+check_has "$ERR" "its file system is on /dev/$lv; " "and that is told"
 show 0 "${root}p1"; check_eq "$OUT" "$root" "a partition stands for its disk"
 check_has "$ERR" "a partition of /dev/$root" "and that is told"
 check_exit 2 "bytes beside a partition are refused" zerocap measure "/dev/${root}p1" --scratch 16M+32M --dry-run
 check_has "$ERR" "name it: /dev/$root" "with the disk's name"
 check_exit 5 "a directory is a path for check" zerocap check "/run/my data"
 dmsetup create "$spare" --table "0 2048 linear /dev/$spare 0"; settle "$spare"
-show 2 "$spare"; check_has "$ERR" "is the name of /dev/" "one name of two devices: $ERR"
+show 2 "$spare"; check_has "$ERR" "is a name of /dev/" "one name of two devices: $ERR"
 show 0 "/dev/$spare"; check_eq "$OUT" "$spare" "a node is one device's"
 dmsetup remove --retry "$spare"
 

@@ -23,7 +23,7 @@ mkdir -p /var/lib/zerocap; mount "/dev/${gpt}p1" /var/lib/zerocap; chmod 700 /va
 before=$(rest "$gpt" 82)
 check_exit 2 "without a place nothing is tested" zerocap measure "/dev/$gpt"
 sed 's/^/      | /' <<<"$OUT"
-check_has "$(head -n 1 <<<"$OUT")" "/dev/$gpt: nothing was tested. Name where the test may write:" "the first line says what to do"
+check_has "$(head -n 1 <<<"$OUT")" "/dev/$gpt: nothing was tested. Choose one of these commands, which name where the test may write:" "the first line says what to do"
 check_has "$OUT" "zerocap measure /dev/$gpt --scratch gap" "the gap is possible"
 check_has "$OUT" "label: no GPT partition is named zerocap-scratch" "label is not, and why"
 check_has "$OUT" "/dev/${gpt}p1: " "nor is the mounted partition"
@@ -36,7 +36,7 @@ check_exit 0 "the first command of the list" $command --json
 timed check_eq "$(json 'd["class"], d["measured"]["scratch"]' <<<"$OUT")" "('fast', 'gap')" "gives the class"
 check_eq "$(rest "$gpt" 82)" "$before" "and the rest of the disk is as before"
 check_exit 0 "auto takes the same" zerocap measure "/dev/$gpt" --scratch auto --dry-run
-check_has "$OUT" "on $gpt itself: the bytes read zero" "with the journal on the disk itself"
+check_has "$OUT" "on $gpt itself: the bytes read as zero" "with the journal on the disk itself"
 check_exit 2 "with data allowed and a journal elsewhere" zerocap measure "/dev/$gpt" --data-ok --journal /host/journal
 check_has "$OUT" "zerocap measure /dev/$gpt --scratch /dev/${gpt}p3 --data-ok --journal /host/journal" "the partition with data is possible too"
 dd if=/dev/zero of=/var/lib/zerocap/filler bs=1M count=40 status=none; sync
@@ -62,10 +62,10 @@ check_eq "$(sum "$mbr")" "$before" "the whole disk is as before"
 printf 'label: gpt\nstart=2048\n' | sfdisk -q "/dev/$full"
 wait_for 5 test -b "/dev/${full}1"; settle "${full}1"; mkfs.ext4 -q "/dev/${full}1"; settle
 check_exit 2 "a full disk" zerocap measure "/dev/$full"
-check_has "$(head -n 1 <<<"$OUT")" "no test is possible as the disk is" "the first line is the answer"
+check_has "$(head -n 1 <<<"$OUT")" "no test is possible, because" "the first line is the answer"
 check_has "$OUT" "an empty partition with the GPT name zerocap-scratch" "and what would make one possible"
 check_exit 1 "auto refuses" zerocap measure "/dev/$full" --scratch auto
-check_has "$ERR" "no place on it is possible as it is; label: " "with the reasons: $ERR"
+check_has "$ERR" "there is no place for a test on it; label: " "with the reasons: $ERR"
 
 # --- a disk without a table ---
 check_exit 2 "a blank disk" zerocap measure "/dev/$blank" --journal /host/journal
@@ -87,4 +87,4 @@ zerocap policy forget "/dev/$gpt" >/dev/null; settle
 check_exit 0 "show" zerocap show
 check_has "$ERR" "lists where a test is possible" "says what to do next: $ERR"
 check_exit 0 "show one" zerocap show "/dev/$full"
-check_has "$(tail -n 1 <<<"$OUT")" "\`zerocap measure /dev/$full\` lists where a test is possible on it" "its detail ends with the command"
+check_has "$(tail -n 1 <<<"$OUT")" "\`zerocap measure /dev/$full\` lists where a test is possible" "its detail ends with the command"

@@ -29,7 +29,7 @@ wait_for 5 test -b "/dev/${one}p3"; settle
 before=$(sum "$one")
 
 refuse 32 "a missing device" "no such device" /dev/nothing --scratch 0+4MiB
-refuse 2 "bytes beside a partition" "from the beginning of the whole device, so name it: /dev/$one" "/dev/${one}p1" --scratch 1MiB+8MiB
+refuse 2 "bytes beside a partition" "counts from the start of one; name it: /dev/$one" "/dev/${one}p1" --scratch 1MiB+8MiB
 refuse 32 "a directory" "on no block device" /tmp --scratch 0+4MiB
 refuse 32 "a character device" "a character device" /dev/null --scratch 0+4MiB
 refuse 32 "a plain file" "not a block device" /etc/passwd --scratch 0+4MiB
@@ -40,7 +40,7 @@ refuse 1 "a misaligned range" "512-byte block" "/dev/$one" --scratch 50MiB+4097
 refuse 1 "a range that is too small" "larger scratch" "/dev/$one" --scratch 50MiB+4KiB
 refuse 1 "a range in a partition" "partition 1" "/dev/$one" --scratch 2MiB+4MiB
 refuse 1 "a range over the end of the table" "GPT" "/dev/$one" --scratch 50MiB+14MiB
-refuse 1 "a partition of another disk" "no partition of it" "/dev/$gone" --scratch "/dev/${one}p3"
+refuse 1 "a partition of another disk" "is not a partition of it" "/dev/$gone" --scratch "/dev/${one}p3"
 refuse 1 "the whole disk as scratch" "whole disk" "/dev/$one" --scratch "/dev/$one"
 
 mkfs.ext4 -q "/dev/${one}p1"

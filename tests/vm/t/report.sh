@@ -24,7 +24,7 @@ note "$(head -1 <<<"$OUT")"
 check_has "$(cat /host/fast.html)" "<h1>$(head -1 <<<"$OUT")</h1>" "the page has the answer"
 check_has "$(cat /host/fast.html)" "Every pair in the order of time" "and the pairs"
 check_has "$OUT" "pairs in order" "the terminal draws them small"
-check_eq "$(sum "$fast")" "$before" "the whole device holds what it held before"
+check_eq "$(sum "$fast")" "$before" "the whole device has the content that it had before"
 samples=$(echo /etc/zerocap/samples/*.json)
 check_eq "$(stat -c '%U %a' "$samples")" "root 644" "the samples are root's: $samples"
 check_eq "${samples##*/}" "$(ls /etc/zerocap/devices)" "beside the measurement of the same name"

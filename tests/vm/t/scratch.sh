@@ -24,7 +24,7 @@ T
 wait_for 5 test -b "/dev/${gap}p2"; settle "${gap}p2"
 mkfs.ext4 -q "/dev/${gap}p2"; mkdir -p /mnt/a; mount "/dev/${gap}p2" /mnt/a; echo hello >/mnt/a/file; sync
 check_exit 1 "gaps that hold data are refused" zerocap measure "/dev/$gap" --scratch gap $J --dry-run
-check_has "$ERR" "holds data that no table claims" "and it says so"
+check_has "$ERR" "between its partitions holds data" "and it says so"
 dd if=/dev/zero of="/dev/$gap" bs=1M seek=18 count=4 oflag=direct status=none
 dd if=/dev/zero of="/dev/$gap" bs=1M seek=102 count=64 oflag=direct status=none
 echo x | dd of="/dev/$gap" bs=512 seek=$(((102 + 64) * 2048)) conv=notrunc status=none
@@ -32,7 +32,7 @@ echo x | dd of="/dev/$gap" bs=512 seek=$(((102 + 64) * 2048)) conv=notrunc statu
 sync; mount -o remount,ro /mnt/a; settle
 before=$(sum "$gap")
 check_exit 0 "the plan" zerocap measure "/dev/$gap" --scratch gap $J --dry-run
-check_has "$OUT" "the gap at byte $((102 << 20)) reads zero for 52 MiB" "the largest gap, and only as much of it as is used"
+check_has "$OUT" "the gap at byte $((102 << 20)) reads as zero for 52 MiB" "the largest gap, and only as much of it as is used"
 check_has "$OUT" "nothing is odd" "the table is part of the proof"
 check_exit 0 "measure in the gap, beside a mounted file system" zerocap measure "/dev/$gap" --scratch gap $J --json
 timed check_eq "$(json 'd["class"], d["measured"]["scratch"]' <<<"$OUT")" "('fast', 'gap')" "fast, and it says where"
@@ -42,8 +42,8 @@ nothing_left "$gap"
 printf x | dd of="/dev/$gap" bs=1 seek=$((102 << 20)) conv=notrunc status=none; sync; settle
 before=$(sum "$gap")
 check_exit 0 "the next gap" zerocap measure "/dev/$gap" --scratch gap $J --dry-run
-check_has "$OUT" "the gap at byte $((102 << 20)) is passed over" "the first is passed over"
-check_has "$OUT" "the gap at byte $((18 << 20)) reads zero for 4 MiB" "the second is taken"
+check_has "$OUT" "the gap at byte $((102 << 20)) is not used" "the first is passed over"
+check_has "$OUT" "the gap at byte $((18 << 20)) reads as zero for 4 MiB" "the second is taken"
 # One copy of the table damaged: nobody knows what is free.
 dd if=/dev/zero of="/dev/$gap" bs=512 seek=$((256 * 2048 - 1)) count=1 oflag=direct status=none; settle
 check_exit 1 "a damaged copy of the table is refused" zerocap measure "/dev/$gap" --scratch gap $J
@@ -101,7 +101,7 @@ check "it is still there" test -n "$(ls /host/journal/*.journal)"
 # Where the test had zeroed something by then, only the word says that these zeroes are its own: they are left and named.
 code=0; zerocap recover --journal /host/journal >/tmp/out 2>/tmp/err || code=$?
 if [ $code = 0 ]; then ok "recover"; else
-    check_has "$(cat /tmp/err)" "were written by somebody else and are left as they are" "zeroes that no word names are named"
+    check_has "$(cat /tmp/err)" "they are left as they are" "zeroes that no word names are named"
     check "and the word names some" grep -q '"zeroed": *\[ *\[' /tmp/keep/*
     mv /tmp/keep/* /var/lib/zerocap/intent/
     check_exit 0 "with the word all is put back" zerocap recover --journal /host/journal

@@ -23,7 +23,7 @@ parts() { # parts DISK : a partition of 24 MiB and one of 16 MiB
     printf 'label: gpt\nsize=24MiB\nsize=16MiB\n' | sfdisk -q --wipe always "/dev/$1"
     wait_for 10 test -b "/dev/${1}2"; settle "${1}1" "${1}2"
 }
-linear() { # linear NAME NODE : dm-linear over all of it; prints the kernel's name
+linear() { # linear NAME NODE : dm-linear over all of it; prints the name that the kernel gives it
     dmsetup create "$1" --table "0 $(blockdev --getsz "$2") linear $2 0" >&2
     wait_for 10 test -b "/dev/mapper/$1"; settle
     basename "$(readlink -f "/dev/mapper/$1")"

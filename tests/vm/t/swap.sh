@@ -31,7 +31,7 @@ head_before=$(dd if="/dev/${swap}p2" bs=1M count=1 iflag=direct status=none | sh
 
 check "it is active for now" swapon "/dev/${swap}p2"
 check_exit 2 "the list, while the swap is active" zerocap measure "/dev/$swap"
-check_has "$OUT" "/dev/${swap}p2 is active swap: the kernel writes to it; \`swapoff /dev/${swap}p2\` makes it a place" "says what would make it a place"
+check_has "$OUT" "/dev/${swap}p2 is active swap, so the kernel writes to it; run \`swapoff /dev/${swap}p2\` before the test" "says what would make it a place"
 check_exit 1 "and a test there refuses" zerocap measure "/dev/$swap" --scratch "/dev/${swap}p2"
 check_exit 1 "so does auto" zerocap measure "/dev/$swap" --scratch auto
 check_has "$ERR" "/dev/${swap}p2: /dev/${swap}p2 is active swap" "and says so"
@@ -41,7 +41,7 @@ check "swapoff" swapoff "/dev/${swap}p2"
 printf 'S1SUSPEND\0' | dd of="/dev/${swap}p2" bs=1 seek=4086 conv=notrunc status=none; settle
 check_eq "$(blkid -p -s TYPE -o value "/dev/${swap}p2")" swsuspend "an image of hibernation"
 check_exit 1 "refuses" zerocap measure "/dev/$swap" --scratch "/dev/${swap}p2"
-check_has "$ERR" "holds swap space with an image of hibernation" "with what it is: $ERR"
+check_has "$ERR" "holds swap space with a hibernation image" "with what it is: $ERR"
 check_exit 1 "and auto does not take it" zerocap measure "/dev/$swap" --scratch auto
 printf 'SWAPSPACE2' | dd of="/dev/${swap}p2" bs=1 seek=4086 conv=notrunc status=none; settle
 
@@ -64,7 +64,7 @@ check_exit 1 "no test before recovery" $command
 wait_for 20 sh -c "[ \$(awk '{print \$9}' /sys/block/$swap/stat) = 0 ]"
 before=$(dd if="/dev/${swap}p2" bs=1M skip=1 iflag=direct status=none | sha256sum)
 check_exit 0 "recover" zerocap recover
-check_has "$OUT" "nothing to put back" "says so: $OUT"
+check_has "$OUT" "there is nothing to put back" "says so: $OUT"
 check_eq "$(dd if="/dev/${swap}p2" bs=1M skip=1 iflag=direct status=none | sha256sum)" "$before" "and writes nothing there"
 check_eq "$(ls /var/lib/zerocap/intent)" "" "the intent has ended"
 check_eq "$(dd if="/dev/${swap}p2" bs=1M count=1 iflag=direct status=none | sha256sum)" "$head_before" "the first MiB is as before"

@@ -41,7 +41,7 @@ dd if=/dev/urandom of="/dev/$sd" bs=1M count=64 oflag=direct status=none; settle
 before=$(sum "$sd")
 check_eq "$(q "$sd" discard_granularity)" $((8 << 20)) "the kernel has it"
 check_exit 0 "a plan that is none" zerocap measure "/dev/$sd" --scratch 8MiB+24MiB $J --thin-ok --dry-run
-check_has "$OUT" "would test nothing and answer unknown, granularity-large: 4 segments of at least 8388608 bytes" "says so"
+check_has "$OUT" "would test nothing and answer unknown (granularity-large): the test needs 4 segments of at least 8388608 bytes" "says so"
 check_exit 0 "no test is an answer" zerocap measure "/dev/$sd" --scratch 8MiB+24MiB $J --thin-ok --json
 check_eq "$(json 'd["class"], d["basis"], d["measured"]["trials"], d["measured"]["bytes_written"]' <<<"$OUT")" "('unknown', None, 0, 0)" "unknown, and nothing was written"
 check_has "$(json 'd["reason"]' <<<"$OUT")" "do not fit the 25165824 bytes that may be used" "with the reason"
@@ -57,7 +57,7 @@ check_eq "$(json 'd["measured"]["segment_bytes"], d["measured"]["trials"] >= 13'
 class=$(json 'd["class"]' <<<"$OUT")
 check_exit 0 "no test afterwards" zerocap measure "/dev/$sd" --scratch 8MiB+24MiB $J --thin-ok --json
 check_eq "$(json 'd["class"], d["measured"]["trials"] >= 13' <<<"$OUT")" "('$class', True)" "takes nothing away from what is known"
-check_has "$ERR" "what was known of it stays" "and says so"
+check_has "$ERR" "what was known of it is kept" "and says so"
 check_eq "$(sum "$sd")" "$before" "the content is as before"
 check "remove" sdebug_rm
 

@@ -43,7 +43,7 @@ check_exit 0 "measure --tune" zerocap measure "/dev/$a" --scratch 16MiB+4MiB --j
 note "$(head -1 <<<"$OUT")"; note "$(grep modes <<<"$OUT")"
 timed check_has "$(head -1 <<<"$OUT")" "zeroes fast" "in the best mode it is fast"
 timed check_has "$(head -1 <<<"$OUT")" "in zeroing_mode writesame," "and the first line names the mode"
-check_eq "$(sum "$a")" "$before" "the whole device holds what it held before"
+check_eq "$(sum "$a")" "$before" "the whole device has the content that it had before"
 doc=$(zerocap show --json "/dev/$a")
 timed check_eq "$(json '[(m["mode"], m["class"]) for m in d[0]["modes"]]' <<<"$doc")" \
     "[('writesame_16_unmap', 'slow'), ('writesame_10_unmap', 'slow'), ('writesame', 'fast')]" "each mode has its class"
@@ -74,7 +74,7 @@ check_has "$(head -1 <<<"$OUT")" "must not be trusted" "it is broken"
 doc=$(zerocap show --json "/dev/$b")
 check_eq "$(json '[(m["mode"], m["class"]) for m in d[0]["modes"]]' <<<"$doc")" "[('writesame_16_unmap', 'broken')]" "nothing was tried after it"
 check_eq "$(json '[t["wanted"] for t in d[0]["tunables"] if t["name"] == "zeroing_mode"]' <<<"$doc")" "[]" "no mode is wanted"
-check_eq "$(sum "$b")" "$before" "the whole device holds what it held before"
+check_eq "$(sum "$b")" "$before" "the whole device has the content that it had before"
 
 # --- all modes alike: the kernel's own stays; an administrator's mode that was found is put back ---
 sd=$(sdebug lbpu=1 lbpws=1 lbpws10=1)
@@ -83,7 +83,7 @@ settle
 check_exit 0 "measure --tune, three modes" zerocap measure "/dev/$sd" --scratch 16MiB+4MiB --journal /tmp/j --thin-ok --data-ok --max-bytes 768MiB --tune --max-seconds 90
 note "$(grep modes <<<"$OUT")"
 check_eq "$(zerocap show --json "/dev/$sd" | json 'len(d[0]["modes"])')" 3 "all were tried"
-check_eq "$(sum "$sd")" "$before" "the whole device holds what it held before"
+check_eq "$(sum "$sd")" "$before" "the whole device has the content that it had before"
 
 # --- a policy wishes for a mode: set at each event, measured in it, and what is measured holds over events ---
 rm -f /etc/zerocap/devices/*

@@ -40,4 +40,4 @@ mkdir /j; fill "$head"; before=$(sum "$head")
 check_exit 1 "a range of it is not tested" zerocap measure "/dev/$head" --scratch 8MiB+16MiB --data-ok --journal /j
 check_has "$ERR" "--shared-ok" "the option is named: $ERR"
 check_exit 0 "where somebody knows that nobody else writes" zerocap measure "/dev/$head" --scratch 8MiB+16MiB --data-ok --shared-ok --journal /j --max-bytes 192MiB
-check_eq "$(sum "$head")" "$before" "the whole device holds what it held before"
+check_eq "$(sum "$head")" "$before" "the whole device has the content that it had before"

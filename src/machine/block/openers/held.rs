@@ -1,4 +1,4 @@
-//! What a process may hold of a device, and which node a descriptor or a mapping of it is. Reads only.
+//! What a process may hold of a device, and which node a descriptor or a mapping refers to. It only reads.
 
 use rustix::fs::{AtFlags, FileType, StatxFlags};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Which files a process maps in common with others (`/proc/<pid>/maps`, `map_files`). A mapping keeps its file open when the
-//! descriptor is closed, and who maps a block device writes to it by storing into memory. Reads only.
+//! The files that a process has mapped shared (`/proc/<pid>/maps`, `map_files`). A mapping keeps its file open when the
+//! descriptor is closed, and a process that maps a block device writes to it by storing into memory. It only reads.
 
 use super::held::{block_node, gone};
 use super::ring;

@@ -1,5 +1,5 @@
-//! Which block devices an io_uring keeps open: a file that is registered with it stays open when its descriptor is closed
-//! (`fdinfo` of the ring, `io_uring_show_fdinfo`). Reads only.
+//! The block devices that an io_uring keeps open: a file that is registered with it stays open when its descriptor is closed
+//! (`fdinfo` of the ring, `io_uring_show_fdinfo`). It only reads.
 
 use super::held::{block_node, gone, How, Nodes};
 use crate::error::{Error, Result};
