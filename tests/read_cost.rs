@@ -98,7 +98,7 @@ fn the_reading_child_closed_all_descriptors_of_its_parent() {
         |part: &str| child.iter().position(|l| l.contains(part)).unwrap_or_else(|| panic!("no {part}: {child:#?}"));
     // Before it reads anything: streams of its own, all else closed, a group of its own, few rights.
     let queue = at("queue/");
-    for part in ["dup2(", "close_range(3, ", "setpgid(0, 0)", "PR_SET_NO_NEW_PRIVS"] {
+    for part in ["dup2(", "close_range(3, ", "setpgid(0, 0", "PR_SET_NO_NEW_PRIVS"] {
         assert!(at(part) < queue, "{part} comes late: {child:#?}");
     }
     let of_parent = calls.iter().filter(|l| process(l) == parent && l.contains("queue/")).collect::<Vec<_>>();

@@ -2,7 +2,7 @@
 //! device that does not answer (fieldguide 12). This file decides which of them are read through a child with a deadline.
 
 use crate::fact::Fact;
-use crate::machine::fs::root::Guards;
+use crate::machine::fs::guards::Guards;
 use crate::machine::port::child::Reader;
 use crate::machine::port::process::Kept;
 use crate::machine::stuck::Stuck;

@@ -4,6 +4,7 @@ pub mod attribute;
 pub mod durable;
 pub mod file_map;
 pub mod guard;
+pub mod guards;
 pub mod location;
 pub mod lock;
 pub mod mounts;

@@ -7,6 +7,7 @@
 use crate::error::{Error, Result};
 use crate::fact::{Fact, Why};
 use crate::machine::fs::attribute;
+use crate::machine::fs::guards::Guards;
 use crate::machine::fs::to_end::{self, End, Stop};
 use crate::machine::port::errno_name;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
@@ -30,18 +31,6 @@ const MOST_LEFT: i32 = 200;
 
 /// How many files that stand for links are followed in one path.
 const MAX_TEXT_LINKS: usize = 16;
-
-/// Reads those files of the running system that may never come, with a deadline.
-pub trait Guards: std::fmt::Debug {
-    /// Reads files of one device; `None` where they can be read directly. `inflight` reads the counters of I/O in flight.
-    fn read(&mut self, paths: &[&str], inflight: &dyn Fn(&str) -> Fact<Vec<u8>>) -> Option<Vec<Fact<Vec<u8>>>>;
-
-    /// Whether a file is one that may not come. `inflight` as above.
-    fn needs_child(&mut self, path: &str, inflight: &dyn Fn(&str) -> Fact<Vec<u8>>) -> bool;
-
-    /// Whether a file of any device did not come.
-    fn timed_out(&self) -> bool;
-}
 
 /// A directory that stands for `/`.
 #[derive(Debug)]
