@@ -34,9 +34,9 @@ refuse 32 "a directory" "on no block device" /tmp --scratch 0+4MiB
 refuse 32 "a character device" "a character device" /dev/null --scratch 0+4MiB
 refuse 32 "a plain file" "not a block device" /etc/passwd --scratch 0+4MiB
 refuse 2 "a scratch that is no place" "--scratch" "/dev/$one" --scratch here
-refuse 1 "a range outside the device" "behind the device" "/dev/$one" --scratch 60MiB+8MiB
-refuse 1 "a range beyond any device" "behind the device" "/dev/$one" --scratch 1MiB+15000000TiB
-refuse 1 "a misaligned range" "512-byte block" "/dev/$one" --scratch 50MiB+4097
+refuse 1 "a range outside the device" "ends beyond the end of the device" "/dev/$one" --scratch 60MiB+8MiB
+refuse 1 "a range beyond any device" "ends beyond the end of the device" "/dev/$one" --scratch 1MiB+15000000TiB
+refuse 1 "a misaligned range" "multiples of its block size, 512 bytes" "/dev/$one" --scratch 50MiB+4097
 refuse 1 "a range that is too small" "larger scratch" "/dev/$one" --scratch 50MiB+4KiB
 refuse 1 "a range in a partition" "partition 1" "/dev/$one" --scratch 2MiB+4MiB
 refuse 1 "a range over the end of the table" "GPT" "/dev/$one" --scratch 50MiB+14MiB

@@ -33,7 +33,7 @@ sync; mount -o remount,ro /mnt/a; settle
 before=$(sum "$gap")
 check_exit 0 "the plan" zerocap measure "/dev/$gap" --scratch gap $J --dry-run
 check_has "$OUT" "the gap at byte $((102 << 20)) reads as zero for 52 MiB" "the largest gap, and only as much of it as is used"
-check_has "$OUT" "nothing is odd" "the table is part of the proof"
+check_has "$OUT" "the partition table is intact" "the table is part of the proof"
 check_exit 0 "measure in the gap, beside a mounted file system" zerocap measure "/dev/$gap" --scratch gap $J --json
 timed check_eq "$(json 'd["class"], d["measured"]["scratch"]' <<<"$OUT")" "('fast', 'gap')" "fast, and it says where"
 check_eq "$(sum "$gap")" "$before" "the whole device, tables and file system included, is as before"
