@@ -72,8 +72,8 @@ knob=/sys/block/${one#/dev/}/queue/write_zeroes_unmap_max_bytes
 if [ -n "$new" ]; then
     hw=$(cat "${knob%_bytes}_hw_bytes" 2>/dev/null || q "$one" write_zeroes_unmap_max_hw_bytes)
     echo 0 >"$knob"
-    agree 8 "ext4, knob off" /m/ext4/file; check_has "$SAID" "knob is off" "the knob is named"
-    check_has "$SAID" "writing $hw there" "and what to write"
+    agree 8 "ext4, knob off" /m/ext4/file; check_has "$SAID" "write_zeroes_unmap_max_bytes is 0" "the knob is named"
+    check_has "$SAID" "write $hw there to allow it" "and what to write"
     agree 8 "xfs, knob off" /m/xfs/file
     check_exit 7 "the disk, knob off" zerocap check "$one" --require knob-on
     check_has "$ERR" "not met: knob-on" "by name"

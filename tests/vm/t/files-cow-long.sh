@@ -144,13 +144,13 @@ wipe; mkfs.btrfs -qf "/dev/$one"; modprobe btrfs; [ -e /dev/btrfs-control ] || m
 mount "/dev/$one" $m; see make $m/file
 agree $m/file copy-on-write "True fails None" ENOTSUP "btrfs"
 check_eq "$(see write $m/file 1) $(see write $m/file 1)" "moves moves" "btrfs: every write moves"
-check_not "$(zerocap check $m/file 2>/dev/null)" "write zeroes into the file once, keep" "btrfs: writing once is not advised"
+check_not "$(zerocap check $m/file 2>/dev/null)" "write zeroes into the file once, then keep" "btrfs: writing once is not advised"
 chmod 600 $m/file
 check_eq "$(nobody check --json $m/file 2>/dev/null | json '[f["holds"] for f in d["findings"] if f["code"] == "copy-on-write"]')" "[None]" "btrfs: flags that cannot be read"
 btrfs -q subvolume create $m/sub; touch $m/sub/file; chattr +C $m/sub/file; see make $m/sub/file
 check_not "$(codes $m/sub/file)" copy-on-write "btrfs, chattr +C: written in place"
 check_eq "$(see call $m/sub/file 2) $(see write $m/sub/file 1) $(see write $m/sub/file 1)" "ENOTSUP stays stays" "btrfs, chattr +C: it is"
-check_has "$(zerocap check $m/sub/file 2>/dev/null)" "write zeroes into the file once, keep" "btrfs, chattr +C: writing once is advised"
+check_has "$(zerocap check $m/sub/file 2>/dev/null)" "write zeroes into the file once, then keep" "btrfs, chattr +C: writing once is advised"
 btrfs -q subvolume snapshot $m/sub $m/snap >/dev/null; sync
 agree $m/sub/file shared-extents "True fails 0.67" ENOTSUP "btrfs, chattr +C, after a snapshot"
 check_eq "$(see write $m/sub/file 1) $(see write $m/sub/file 1)" "moves stays" "btrfs: the first write after it moves"

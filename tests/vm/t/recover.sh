@@ -53,6 +53,6 @@ wait_for 10 sh -c '! pgrep -f port-chil[d]'
 mkfs.ext4 -q -F "/dev/${two}p250" 2>/dev/null || mkfs.ext4 -q -F -E offset=16777216 "/dev/$two" 16M
 mine=$(sum "$two")
 check_exit 1 "recover refuses a range that somebody wrote to" zerocap recover --journal /host/journal
-check_has "$ERR" "somebody has written over" "and says so"
+check_has "$ERR" "somebody has overwritten the whole range" "and says so"
 check_eq "$(sum "$two")" "$mine" "nothing was changed"
 check "the journal is kept" test -n "$(ls /host/journal/*.journal)"

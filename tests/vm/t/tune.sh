@@ -121,7 +121,7 @@ if [ "$(q "$sd" $H)" != 0 ] && [ "$(q "$sd" write_zeroes_max_bytes)" = 0 ]; then
 check_exit 1 "apply on wedged limits" zerocap tune apply "$sd"
 check_has "$ERR" "--rescan" "names the rescan"
 check_has "$ERR" "the offload itself stays off" "and that the offload stays off"
-check_has "$(zerocap tune show "$sd")" "limits wedged" "show says so too"
+check_has "$(zerocap tune show "$sd")" "limits are wedged" "show says so too"
 check_exit 0 "apply --rescan" zerocap tune apply --rescan "$sd"
 note "$OUT"
 settle
