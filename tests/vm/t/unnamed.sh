@@ -52,7 +52,7 @@ check "at the remove event nothing is kept of its number" test ! -e "/run/zeroca
 truncate -s 64M /tmp/one /tmp/two
 loop=$(losetup -f --show /tmp/one)
 zerocap measure "$loop" --scratch 8MiB+32MiB --data-ok --journal /host/journal >/tmp/out 2>&1
-check_eq "$(zerocap show "$loop" --json | json 'd[0]["basis"]')" measured "a loop is measured: $(head -n 3 /tmp/out)"
+timed check_eq "$(zerocap show "$loop" --json | json 'd[0]["basis"]')" measured "a loop is measured: $(head -n 3 /tmp/out)"
 udevadm control --stop-exec-queue
 losetup -d "$loop"
 check_eq "$(losetup -f --show /tmp/two)" "$loop" "another file takes its number before any event"
