@@ -57,8 +57,8 @@ pub fn run(roots: &Roots, request: &Request, listener: &mut dyn Listener) -> Res
     hold.unlock();
     intents.release(&name);
     match tested {
-        // Files come last in the order: where no other place is, or none that could be used (its journal has no room).
-        Err(Error::NoPlace { why, .. } | Error::NotSafe { why, .. }) if request.place == ScratchSpec::Auto => {
+        // Files come last in the order: where there is no other place, or none that could be used.
+        Err(Error::NoPlace { why, .. }) if request.place == ScratchSpec::Auto => {
             let on = On { roots, request, facts: &facts, policy: &policy, name: &name };
             directories::auto(&on, why, &mut intents, listener)
         }
@@ -135,7 +135,11 @@ fn on_place(
     if let Some((own, planned)) = made {
         proof = proof.of_made(&facts.device, own, planned)?;
     }
-    let planned = intended(roots, request, (facts, policy), held.hold, &mut proof);
+    // Of `auto` a place for which there is no plan (its journal has no room) is none. What refuses later ends the test.
+    let planned = intended(roots, request, (facts, policy), held.hold, &mut proof).map_err(|e| match e {
+        Error::NotSafe { device, why } if request.place == ScratchSpec::Auto => Error::NoPlace { device, why },
+        e => e,
+    });
     let tested = planned.and_then(|intended| match intended {
         intended if request.dry_run => Ok(Some(Answer::Planned(plan::lines(request, &proof, &intended)))),
         Intended::Test(prepared) => {
