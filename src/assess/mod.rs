@@ -17,7 +17,7 @@ use crate::machine::clock;
 use crate::machine::port::Port;
 use crate::machine::Roots;
 use crate::policy::Policy;
-use crate::store::bearers;
+use crate::store::bearers::{self, Bearers};
 use crate::store::intents::{self, Intents, Phase};
 use crate::store::measurements;
 use crate::store::model_entries;
@@ -231,7 +231,8 @@ fn interrupted(roots: &Roots, facts: &Facts) -> Option<CutOff> {
 
 /// Whether another present device bears the identity of this one.
 pub fn is_shared(roots: &Roots, facts: &Facts) -> bool {
-    same_identity(roots, facts).is_ok_and(|names| !names.is_empty())
+    // Where the devices cannot be listed nobody knows, and a kept measurement may be another device's.
+    bearing(roots, facts, &bearers::read(roots)).map_or(true, |names| !names.is_empty())
 }
 
 /// How many present devices bear each identity, by its file's name. Hidden multipath paths are the head's own.
@@ -251,12 +252,16 @@ pub fn identities(roots: &Roots) -> Result<BTreeMap<String, usize>> {
     Ok(counts)
 }
 
-/// The other present devices that bear the identity of this one. Hidden multipath paths are the head's own.
+/// The other present devices that bear the identity of this one, for a proof: each device is asked itself, whatever events
+/// have told of it.
 pub fn same_identity(roots: &Roots, facts: &Facts) -> Result<Vec<String>> {
+    bearing(roots, facts, &Bearers::default())
+}
+
+/// The same; what events `told` says which devices need not be asked. Hidden multipath paths are the head's own.
+fn bearing(roots: &Roots, facts: &Facts, told: &Bearers) -> Result<Vec<String>> {
     let Some(identity) = &facts.names.identity else { return Ok(Vec::new()) };
     let root = &roots.system;
-    // What events told tells which devices need not be asked; each of the others is asked itself.
-    let told = bearers::read(roots);
     let mut names: Vec<String> = devices::links(root)?
         .into_iter()
         .filter(|(name, link)| *name != facts.device.name && told.may_bear(name, *link, identity))
