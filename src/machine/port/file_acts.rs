@@ -228,12 +228,13 @@ pub fn extents_of(
     Ok((all, at.min(end)))
 }
 
-/// Asks for the marks. What a file system does not know of is not set.
+/// Asks for the marks. An attribute that the file system does not know of is not set; flags that it does not give are an
+/// error, since then nobody knows.
 pub(super) fn marks(fd: BorrowedFd<'_>) -> Result<Vec<u8>, ActError> {
     let stat = rustix::fs::statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).map_err(os)?;
     let has = |mark| stat.stx_attributes.contains(mark);
-    let flags = rustix::fs::ioctl_getflags(fd).unwrap_or(IFlags::empty());
-    let xflags = sys::xflags(fd).unwrap_or(0);
+    let flags = rustix::fs::ioctl_getflags(fd).map_err(os)?;
+    let xflags = sys::xflags(fd).map_err(os)?;
     let marks = Marks {
         direct_align: stat.stx_dio_offset_align,
         encrypted: has(StatxAttributes::ENCRYPTED),
