@@ -175,7 +175,7 @@ fn every_finding_stands_under_its_severity() {
 
 #[test]
 fn every_finding_of_a_path_is_explained_and_no_other() {
-    let section = below(VERDICT, ".SS What bears on zeroing a file ahead of use");
+    let section = below(VERDICT, ".SS Findings on zeroing a file ahead of use");
     let codes: BTreeSet<String> = PathCode::ALL.iter().map(ToString::to_string).collect();
     assert_eq!(tags(section).into_iter().collect::<BTreeSet<_>>(), codes);
     let effects = plain(below(VERDICT, ".SH THE ANSWER FOR A PATH"));

@@ -1,5 +1,6 @@
-//! What bears on zeroing a file ahead of use, gathered for `verdict::on_file`: how its bytes lie, what its file system says of
-//! itself, and which devices below have snapshots. Asks file system, device mapper and LVM; judges nothing, writes nothing.
+//! Facts for `verdict::on_file`, which says what matters when a file is zeroed ahead of use: how its bytes lie, what its file
+//! system says of itself, and which devices below have snapshots. It asks the file system, device mapper and LVM, and writes
+//! nothing.
 
 use crate::device::{Device, Kind};
 use crate::fact::{Fact, Why};

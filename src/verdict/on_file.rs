@@ -1,7 +1,7 @@
-//! What bears on zeroing a file ahead of use: one row a finding {code, rule}. For each what FALLOC_FL_WRITE_ZEROES does there, as
-//! it was seen on Linux 7.3 (tests/vm/t/files-cow-long.sh), and what to do. Pure.
+//! What matters when a file is zeroed ahead of use: one row for each finding {code, rule}. A finding says what
+//! FALLOC_FL_WRITE_ZEROES does there, as seen on Linux 7.3 (tests/vm/t/files-cow-long.sh), and what to do. It is pure.
 //!
-//! What is not known is said as not known: `holds` is null then, and no rule takes it for "no".
+//! What is not known is reported as not known: then `holds` is null, and no rule takes it for "no".
 
 use crate::device::display::escape_str;
 use crate::fact::Fact;
@@ -139,10 +139,9 @@ pub fn percent(share: f64) -> String {
 
 fn copy_on_write(seen: &Seen<'_>) -> Option<Said> {
     let kind = &seen.on.filesystem;
-    let new_space =
-        format!("{kind} puts what is written over in new space, so no space can be made ready for later writes");
+    let new_space = format!("{kind} writes changed data to new space, so space cannot be prepared for later writes");
     let in_place =
-        "make the file anew with `chattr +C` set while it is empty, or on its directory before: such a file is \
+        "create a new file and set `chattr +C` while it is empty, or set it on the directory before: such a file is \
                     written in place, without checksums and compression, until a snapshot or a reflink shares it";
     let of_mount = seen.option("nodatacow").is_some() && !seen.on.is_file;
     match (kind.as_str(), seen.on.marks.no_cow) {
@@ -151,15 +150,15 @@ fn copy_on_write(seen: &Seen<'_>) -> Option<Said> {
         ("btrfs", Some(false)) => Said::holds(Effect::Fails, new_space, in_place),
         ("f2fs", Some(false)) => f2fs(seen),
         ("btrfs" | "f2fs", None) => {
-            Said::unknown(format!("whether {kind} writes this file in place cannot be told: its flags cannot be read"))
+            Said::unknown(format!("it is not known whether {kind} writes this file in place: its flags cannot be read"))
         }
         ("bcachefs", _) => Said::unknown(
-            "bcachefs puts what is written over in new space unless its option nocow is set for the file, which cannot be \
-             told from here"
+            "bcachefs writes changed data to new space, unless its option nocow is set for the file; whether it is set is not \
+             known"
                 .to_owned(),
         ),
         ("nilfs2" | "zfs", _) => {
-            Said::holds(Effect::Fails, new_space, "take a file system that writes in place for files that are to be ready")
+            Said::holds(Effect::Fails, new_space, "use a file system that writes in place for files that are prepared ahead of use")
         }
         ("xfs", _) => xfs(seen),
         _ => None,
@@ -171,22 +170,22 @@ fn f2fs(seen: &Seen<'_>) -> Option<Said> {
     /// `F2FS_IPU_FORCE` (fs/f2fs/segment.h).
     const ALWAYS: u64 = 1;
     if seen.option("mode") == Some("mode=lfs") {
-        let text = "f2fs mounted with mode=lfs puts all that is written over in new space".to_owned();
+        let text = "f2fs is mounted with mode=lfs, so it writes all changed data to new space".to_owned();
         return Said::holds(
             Effect::Fails,
             text,
             "mount it with mode=adaptive, and pin the file (F2FS_IOC_SET_PIN_FILE)",
         );
     }
-    let text = "f2fs puts what is written over in new space, but for small writes that are synced";
+    let text = "f2fs writes changed data to new space, except small writes that are synced";
     match seen.file.f2fs_policy {
         Fact::Known(policy) if policy & ALWAYS != 0 => None,
         Fact::Known(_) => Said::holds(
             Effect::Fails,
             text.to_owned(),
-            "pin the file (F2FS_IOC_SET_PIN_FILE, before it is allocated): then it is written in place",
+            "pin the file before its space is allocated (F2FS_IOC_SET_PIN_FILE); a pinned file is written in place",
         ),
-        Fact::Unknown(_) => Said::unknown(format!("whether {text} (ipu_policy), cannot be told")),
+        Fact::Unknown(_) => Said::unknown(format!("it is not known whether {text} (ipu_policy cannot be read)")),
     }
 }
 
@@ -195,17 +194,17 @@ fn xfs(seen: &Seen<'_>) -> Option<Said> {
         (true, Some(true)) => Said::holds(
             Effect::Fails,
             "the file lies on the zoned realtime device of the xfs, where every write goes to new space".to_owned(),
-            "make the file on the data device (`xfs_io -c 'chattr -t'` while it is empty)",
+            "create the file on the data device (`xfs_io -c 'chattr -t'` while it is empty)",
         ),
         (true, None) => Said::unknown(
-            "whether the file lies on the zoned realtime device of the xfs, where every write goes to new space, cannot be \
-             told: its flags cannot be read"
+            "it is not known whether the file lies on the zoned realtime device of the xfs, where every write goes to new \
+             space: its flags cannot be read"
                 .to_owned(),
         ),
         // Only a kernel for debugging has the switch.
         _ if seen.file.xfs_always_cow.is(true) => Said::unknown(
-            "this kernel has xfs always copy (/sys/fs/xfs/debug/always_cow), in what is mounted from now on: whether that \
-             holds of this mount cannot be told"
+            "this kernel makes xfs always copy in file systems that are mounted from now on (/sys/fs/xfs/debug/always_cow); it \
+             is not known whether this mount does so"
                 .to_owned(),
         ),
         _ => None,
@@ -215,7 +214,7 @@ fn xfs(seen: &Seen<'_>) -> Option<Said> {
 fn shared_extents(seen: &Seen<'_>) -> Option<Said> {
     if let Some((_, Fact::Unknown(why))) = &seen.file.file {
         return Said::unknown(format!(
-            "whether other files share parts of it (reflink, snapshot) cannot be told: {why}"
+            "it is not known whether other files share parts of it (reflink, snapshot): {why}"
         ));
     }
     let share = seen.share(|m| m.shared)?;
@@ -225,10 +224,10 @@ fn shared_extents(seen: &Seen<'_>) -> Option<Said> {
         percent(share)
     );
     let instead = if seen.succeeds() {
-        "FALLOC_FL_WRITE_ZEROES gives what it zeroes space of its own, and erases what is there; FALLOC_FL_UNSHARE_RANGE does the \
-         same for what is to be kept; zero after a copy is made, not before"
+        "zero the file after a copy is made, not before: FALLOC_FL_WRITE_ZEROES gives the zeroed parts space of their own, and \
+         erases what is there; to keep the content, use FALLOC_FL_UNSHARE_RANGE"
     } else {
-        "write it once more after the copy or snapshot is made: that ends the sharing there"
+        "write the file once more after the copy or snapshot is made; that ends the sharing"
     };
     Said::holds(Effect::Works, text, instead)?.of_share(share)
 }
@@ -238,17 +237,17 @@ fn snapshot_below(seen: &Seen<'_>) -> Option<Said> {
         let name = escape_str(name);
         match what {
             Fact::Known(Snapshot::Origin) => format!(
-                "{name} has a snapshot (dm-snapshot): it takes no zeroing, and the first write to each chunk of it copies the \
-                 old content first"
+                "{name} has a snapshot (dm-snapshot): it accepts no zeroing, and the first write to each chunk copies the old \
+                 content first"
             ),
             Fact::Known(Snapshot::Copy) => {
-                format!("{name} is a snapshot (dm-snapshot): it takes no zeroing, and the first write to each chunk goes to new space")
+                format!("{name} is a snapshot (dm-snapshot): it accepts no zeroing, and the first write to each chunk goes to new space")
             }
             Fact::Known(Snapshot::Thin) => format!(
-                "{name} is a thin volume that shares blocks with a snapshot: it takes no zeroing, and the first write to each of \
-                 these goes to a copy"
+                "{name} is a thin volume that shares blocks with a snapshot: it accepts no zeroing, and the first write to \
+                 each shared block goes to a copy"
             ),
-            Fact::Unknown(why) => format!("whether {name} has snapshots cannot be told: {why}"),
+            Fact::Unknown(why) => format!("it is not known whether {name} has snapshots: {why}"),
         }
     };
     let all = &seen.file.snapshots;
@@ -259,8 +258,8 @@ fn snapshot_below(seen: &Seen<'_>) -> Option<Said> {
         true => Said::holds(
             Effect::Fails,
             text,
-            "remove the snapshot once it is not needed; while it is there, write zeroes once after it was made, so that each \
-             piece is copied before it is used",
+            "remove the snapshot when it is no longer needed; while it exists, write zeroes once after it was made, so that each \
+             part is copied before the file is used",
         ),
     }
 }
@@ -274,8 +273,8 @@ fn data_journal(seen: &Seen<'_>) -> Option<Said> {
     let all = |option: &str| seen.file.ext4_options.known().map(|o| o.iter().any(|o| o == option));
     let text = |how: &str| {
         format!(
-            "what is written goes to the journal first and to its place later ({how}): zeroed space saves later writes the \
-             allocation, and not that"
+            "data goes to the journal first and to its place later ({how}): zeroed space saves later writes the allocation, but \
+             not the second write"
         )
     };
     let of_mount = if here("data=journal") { Some(true) } else { all("data=journal") };
@@ -284,16 +283,16 @@ fn data_journal(seen: &Seen<'_>) -> Option<Said> {
     match (of_mount, seen.on.marks.journaled, heeded) {
         (Some(true), ..) => {
             let how = format!("data=journal on {}", seen.on.mount_point);
-            Said::holds(Effect::GainsLess, text(&how), "mount the file system anew with data=ordered")
+            Said::holds(Effect::GainsLess, text(&how), "mount the file system again with data=ordered")
         }
         (_, Some(true), Some(true)) => Said::holds(
             Effect::GainsLess,
             text("chattr +j, and nodelalloc"),
-            "`chattr -j`, or mount without nodelalloc: with delayed allocation the mark is not heeded",
+            "run `chattr -j` on the file, or mount without nodelalloc: with delayed allocation the kernel ignores the flag",
         ),
         (Some(false), Some(false), _) | (Some(false), _, Some(false)) => None,
         _ => Said::unknown(
-            "whether its data goes through the journal (data=journal, chattr +j) cannot be told".to_owned(),
+            "it is not known whether its data goes through the journal (data=journal, chattr +j)".to_owned(),
         ),
     }
 }
@@ -312,20 +311,23 @@ fn compressed(seen: &Seen<'_>) -> Option<Said> {
         (Some(true), _) => "chattr +c".to_owned(),
         (_, Some(_)) if seen.is(&["btrfs"]) && marks.no_cow.is_none() => {
             return Said::unknown(
-                "whether what is written is compressed cannot be told: its flags cannot be read".to_owned(),
+                "it is not known whether the file system compresses the data: the flags of the file cannot be read"
+                    .to_owned(),
             )
         }
         (_, Some(option)) => format!("{} on {}", escape_str(option), seen.on.mount_point),
-        _ if share.is_some() && marks.encrypted == Some(false) => "as it was written".to_owned(),
+        _ if share.is_some() && marks.encrypted == Some(false) => "parts of the file are compressed already".to_owned(),
         (Some(false), None) => return None,
-        (None, None) => return Said::unknown("whether what is written is compressed cannot be told".to_owned()),
+        (None, None) => return Said::unknown("it is not known whether the file system compresses the data".to_owned()),
     };
     let text = format!(
-        "what is written is compressed ({how}): written zeroes take next to no space, and later writes need new one"
+        "the file system compresses the data ({how}): written zeroes take almost no space, and later writes need new space"
     );
     let instead = match seen.is(&["btrfs"]) {
-        true => "`chattr +C` on an empty file, or on its directory before, keeps compression off",
-        false => "make the file anew without compression (`chattr -c` while it is empty)",
+        true => {
+            "run `chattr +C` on the file while it is empty, or on the directory before; such files are not compressed"
+        }
+        false => "create a new file without compression (`chattr -c` while it is empty)",
     };
     let said = Said::holds(Effect::Fails, text, instead)?;
     match share {
@@ -340,19 +342,19 @@ fn encrypted(seen: &Seen<'_>) -> Option<Said> {
     }
     match seen.on.marks.encrypted {
         Some(false) => None,
-        None => Said::unknown("whether what is written is encrypted by the file system cannot be told".to_owned()),
+        None => Said::unknown("it is not known whether the file system encrypts the data".to_owned()),
         Some(true) => Said::holds(
             Effect::Writes,
-            "what is written is encrypted by the file system: zeroes become ciphertext, which the device cannot make of itself"
+            "the file system encrypts the data: zeroes become ciphertext, which the device cannot make by itself"
                 .to_owned(),
-            "write zeroes into the file once by ordinary writes, which takes as long: later writes stay in that place",
+            "write zeroes into the file once by ordinary writes; that takes as long, and later writes stay in that place",
         ),
     }
 }
 
 fn holes(seen: &Seen<'_>) -> Option<Said> {
     let share = seen.share(|m| m.holes)?;
-    let text = format!("{} of the file is holes: the first write there allocates space", percent(share));
+    let text = format!("{} of the file has no space (holes): the first write there allocates it", percent(share));
     first_write(seen, share, text)
 }
 
@@ -369,7 +371,7 @@ fn unwritten(seen: &Seen<'_>) -> Option<Said> {
 fn first_write(seen: &Seen<'_>, share: f64, text: String) -> Option<Said> {
     let instead = match (seen.succeeds(), copy_on_write(seen).is_some()) {
         (true, _) => {
-            Some("zero these parts alone (SEEK_HOLE finds holes): zeroing what is written would erase it".to_owned())
+            Some("zero only these parts (SEEK_HOLE finds holes); zeroing a written part would erase it".to_owned())
         }
         (false, false) => Some("write zeroes there once, ahead of use".to_owned()),
         (false, true) => None,
