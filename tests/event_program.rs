@@ -3,6 +3,10 @@
 //! written nothing by then.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may panic.
 
+#[path = "common/recorded.rs"]
+mod recorded;
+
+use recorded::machines;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -14,14 +18,6 @@ const SMALL: &[&str] = &[env!("CARGO_BIN_EXE_zerocap-event")];
 
 /// A file of rules that was just changed is read at each event: its next change may bear the same time.
 const SETTLED: Duration = Duration::from_millis(1200);
-
-fn machines() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
-    let mut found: Vec<PathBuf> =
-        std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
-    found.sort();
-    found
-}
 
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();

@@ -6,8 +6,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test may panic.
 
+#[path = "common/recorded.rs"]
+mod recorded;
+
+use recorded::machines;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// How wide the lines are in which the readings of a probe are gathered.
@@ -92,14 +96,6 @@ fn devices(machine: &Path) -> Vec<String> {
     let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
-}
-
-fn machines() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
-    let mut found: Vec<PathBuf> =
-        std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
-    found.sort();
-    found
 }
 
 fn golden(machine: &Path) -> String {

@@ -5,9 +5,13 @@
 
 #![allow(clippy::unwrap_used)] // A test may panic.
 
+#[path = "common/recorded.rs"]
+mod recorded;
+
+use recorded::machines;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 use zerocap::terms::{Class, FindingCode};
 
@@ -17,14 +21,6 @@ fn documents(machine: &Path) -> Vec<Value> {
     let (documents, errors) = zerocap::jobs::show::run(&roots, &[], true, &mut |_| ()).unwrap();
     assert!(errors.is_empty(), "{}: {errors:?}", machine.display());
     documents.iter().map(|d| serde_json::to_value(d).unwrap()).collect()
-}
-
-fn machines() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
-    let mut found: Vec<PathBuf> =
-        std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
-    found.sort();
-    found
 }
 
 /// The codes of a list; an unknown word is a fault of the expectation.

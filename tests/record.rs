@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // A test may panic.
 
+#[path = "common/recorded.rs"]
+mod recorded;
+
+use recorded::machines;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -56,14 +60,6 @@ fn record(root: Option<&Path>, device: &str, dir: &Path, options: &[&str]) -> St
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{device}: {said}");
     said
-}
-
-fn machines() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
-    let mut found: Vec<PathBuf> =
-        std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect();
-    found.sort();
-    found
 }
 
 fn devices(machine: &Path) -> Vec<String> {
