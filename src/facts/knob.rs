@@ -46,10 +46,9 @@ impl Knob {
         let name = escape_str(device);
         Some(match self {
             Knob::On => return None,
-            Knob::Off(hw) => format!(
-                "the kernel's tunable forbids it: {name}/{FILE} is 0; write {hw} there to allow \
-                                      it"
-            ),
+            Knob::Off(hw) => {
+                format!("the kernel's tunable forbids it: {name}/{FILE} is 0; write {hw} there to allow it")
+            }
             Knob::NeverOn => format!("{name} does not zero by unmapping: write_zeroes_unmap_max_hw_bytes is 0"),
             Knob::NotThere => {
                 format!("this kernel has neither {name}/{FILE} nor the call; both came with Linux 6.17")

@@ -151,8 +151,7 @@ fn meaning(kind: Kind, limit: u64) -> Option<&'static str> {
         Kind::Zvol => "the pool frees the blocks, unless a snapshot still has them",
         Kind::Dasd => "an FBA disk with the discard feature: the same limit as for discard",
         Kind::Nvme if limit == UINT_MAX_SECTORS => {
-            "no limit: zeroing is sent as Dataset Management (the kernel's \
-                                                    quirk deallocate_zeroes)"
+            "no limit: zeroing is sent as Dataset Management (the kernel's quirk deallocate_zeroes)"
         }
         Kind::Nvme => "WZSL if the controller gives it, else the transfer limit of the controller",
         Kind::Scsi => "for WRITE SAME: MAXIMUM WRITE SAME LENGTH if the device gives it, else 65535 blocks",

@@ -108,8 +108,7 @@ pub(super) fn run(
     let only_device = [(request.tune, "--tune"), (request.deep, "--deep"), (request.interference, "--interference")];
     if let Some((_, option)) = only_device.iter().find(|(asked, _)| *asked) {
         return Err(Error::Usage(format!(
-            "{option} needs a scratch range on the device and does not work with a \
-                                         directory"
+            "{option} needs a scratch range on the device and does not work with a directory"
         )));
     }
     let interrupt = Interrupt::watch_and_answer().map_err(|e| Error::file("SIGINT, SIGTERM, SIGHUP", "handle", e))?;

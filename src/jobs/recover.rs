@@ -126,11 +126,7 @@ fn one(roots: &Roots, dir: &Path, name: &str, give_up: bool) -> Result<String> {
     if give_up {
         let volume = machine.intents.of(name).ok().flatten().and_then(|word| word.volume);
         let left = volume.map(|v| {
-            format!(
-                "; the logical volume {0}/{1} still exists; remove it with: lvremove \
-                                           {0}/{1}",
-                v.group, v.name
-            )
+            format!("; the logical volume {0}/{1} still exists; remove it with: lvremove {0}/{1}", v.group, v.name)
         });
         return recovery::give_up(&mut machine, name).map(|said| said + &left.unwrap_or_default());
     }

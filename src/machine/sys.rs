@@ -22,11 +22,7 @@ const FILE: u8 = 2;
 
 /// Whoever pressed ^C sees that it was seen. On a terminal what stands in the line, `^C` and progress, goes first.
 const CLEAR: &str = "\r\x1b[K";
-const ANSWER: &str = concat!(
-    "\r\x1b[K",
-    "zerocap: interrupted: the test ends now, and what it changed is put back \
-                                          ...\n"
-);
+const ANSWER: &str = "\r\x1b[Kzerocap: interrupted: the test ends now, and what it changed is put back ...\n";
 
 extern "C" fn note_signal(_: libc::c_int) {
     let answered = ANSWERED.load(Ordering::Relaxed);

@@ -81,10 +81,9 @@ impl<'a> InFile<'a> {
         }
         let kind = self.kind();
         timed.value = timed.value.map_err(|e| match e {
-            e if e.may_accuse() => ActError::Refused(format!(
-                "{kind} answered {e}, which says nothing about the \
-                                                              device"
-            )),
+            e if e.may_accuse() => {
+                ActError::Refused(format!("{kind} answered {e}, which says nothing about the device"))
+            }
             e => e,
         });
         timed

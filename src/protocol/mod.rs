@@ -141,12 +141,9 @@ pub fn begin(hold: &mut dyn Hold, intents: &mut Intents, node: &str, name: &str)
     match earlier? {
         None => Ok(opened),
         Some(earlier) => {
-            let call = earlier.left_behind.map_or_else(String::new, |pid| {
-                format!(
-                    " (one of its calls is still in \
-                                                                                   flight, pid {pid})"
-                )
-            });
+            let call = earlier
+                .left_behind
+                .map_or_else(String::new, |pid| format!(" (one of its calls is still in flight, pid {pid})"));
             Err(not_safe(format!("an earlier test was cut off{call}; run `zerocap recover` first")))
         }
     }

@@ -331,12 +331,8 @@ impl Work<'_> {
     fn back(&mut self, device: &Device, ledger: &mut dyn Durable) -> Result<Report> {
         let not_safe = |why: &str| Error::NotSafe { device: device.node(), why: why.to_owned() };
         let opened = self.hold.lock(&device.node())?;
-        let opened = opened.ok_or_else(|| {
-            not_safe(
-                "another program holds its lock (flock); try again when that program is \
-                                           done",
-            )
-        })?;
+        let opened = opened
+            .ok_or_else(|| not_safe("another program holds its lock (flock); try again when that program is done"))?;
         let mut asked = Asked { root: self.root, hold: &mut *self.hold, opened };
         let proof = scratch::of_journal(&mut asked, device, &self.journal.header, ledger)?;
         let result = self.back_in(&proof);

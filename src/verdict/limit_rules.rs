@@ -202,12 +202,8 @@ pub fn knob_off(c: &Ctx<'_>) -> Option<String> {
 /// The knob holds a third value.
 pub fn knob_partial(c: &Ctx<'_>) -> Option<String> {
     let (hw, now) = (c.facts.queue.unmap_hw.get()?, c.facts.queue.unmap.get()?);
-    (now != 0 && now != hw).then(|| {
-        format!(
-            "write_zeroes_unmap_max_bytes is {now}, which is neither 0 nor the \
-                                             hardware's limit {hw}"
-        )
-    })
+    (now != 0 && now != hw)
+        .then(|| format!("write_zeroes_unmap_max_bytes is {now}, which is neither 0 nor the hardware's limit {hw}"))
 }
 
 /// A 0 could not be undone with the hardware's value.

@@ -51,8 +51,8 @@ fn role(role: Role) -> Reading {
         ),
         Role::Path => (
             "multipath path",
-            "hidden, without a node; a change of its write_zeroes_unmap_max_bytes \
-                                          reaches the head at the next rescan",
+            "hidden, without a node; a change of its write_zeroes_unmap_max_bytes reaches the head at the next \
+             rescan",
         ),
     };
     derived("role", Fact::Known(word.to_owned()), says.to_owned())
@@ -67,8 +67,7 @@ fn usage(n: &Nvme) -> Option<Reading> {
         (true, _) => "thin provisioning: NUSE counts what is allocated",
         (false, std::cmp::Ordering::Less) => "less than the capacity: the device counts what is allocated",
         (false, std::cmp::Ordering::Equal) => {
-            "the whole capacity: the namespace is full, or the device does not \
-                                               count what is allocated"
+            "the whole capacity: the namespace is full, or the device does not count what is allocated"
         }
     };
     Some(derived("NUSE of NCAP", Fact::Known(format!("{used} of {capacity} blocks")), says.to_owned()))

@@ -189,8 +189,7 @@ pub fn reset(
                 tell(
                     &path,
                     Outcome::Left(format!(
-                        "set-by-admin: the value is {now}, but zerocap wrote {}; it is not \
-                                                   changed",
+                        "set-by-admin: the value is {now}, but zerocap wrote {}; it is not changed",
                         last.wrote
                     )),
                 );
@@ -198,8 +197,7 @@ pub fn reset(
             }
             let outcome = match row.encode(&facts, &last.found) {
                 Err(why) => Outcome::Failed(format!(
-                    "{} was found before the first write and cannot be put back: \
-                                                     {why}",
+                    "{} was found before the first write and cannot be put back: {why}",
                     last.found
                 )),
                 Ok(value) => match tunables::update(roots, &facts, keep) {
@@ -257,8 +255,7 @@ fn written(
                 return match noted {
                     Ok(()) => Outcome::Wrote(now.to_owned(), value.to_owned(), why.to_owned(), read.clone()),
                     Err(e) => Outcome::Failed(format!(
-                        "{value} was written, but zerocap could not record that it did \
-                                                       so: {e}"
+                        "{value} was written, but zerocap could not record that it did so: {e}"
                     )),
                 };
             }

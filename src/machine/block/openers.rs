@@ -71,8 +71,8 @@ fn unseen(why: &str) -> Error {
     Error::NotSafe {
         device: "/proc".to_owned(),
         why: format!(
-            "it cannot be seen who else has the device open: {why}; run zerocap as root, and not in a \
-                      container"
+            "it cannot be seen who else has the device open: {why}; run zerocap as root, not in a \
+             container, and with CAP_SYS_PTRACE"
         ),
     }
 }

@@ -8,7 +8,7 @@ pub fn text(bytes: Fact<Vec<u8>>) -> Fact<String> {
         let end = bytes.iter().rposition(|b| !matches!(b, 0 | b'\n' | b' ' | b'\t' | b'\r')).map_or(0, |i| i + 1);
         match std::str::from_utf8(&bytes[..end]) {
             Ok(text) => Fact::Known(text.to_owned()),
-            Err(_) => Fact::malformed("not UTF-8"),
+            Err(_) => Fact::malformed("it is not UTF-8"),
         }
     })
 }

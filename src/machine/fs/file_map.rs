@@ -73,11 +73,14 @@ fn sum(extents: &[Extent], size: u64, looked_at: u64) -> FileMap {
         map.holes += e.logical - up_to;
         up_to = e.logical + e.length;
         let has = |flag: u64| e.flags & flag != 0;
-        match () {
-            () if has(UNWRITTEN) => map.unwritten += e.length,
-            () if has(DELAYED) => map.delayed += e.length,
-            () => map.written += e.length,
-        }
+        let lies = if has(UNWRITTEN) {
+            &mut map.unwritten
+        } else if has(DELAYED) {
+            &mut map.delayed
+        } else {
+            &mut map.written
+        };
+        *lies += e.length;
         map.shared += if has(SHARED) { e.length } else { 0 };
         map.encoded += if has(ENCODED) { e.length } else { 0 };
     }

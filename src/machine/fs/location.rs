@@ -74,10 +74,7 @@ pub fn of_mount(root: &Root, filesystem: Devnum, mount: &Mount) -> Place {
             Some(device) => Place::Devices(vec![device]),
             None if kind.starts_with("fuse") => Place::NoDevice(
                 Medium::Untold,
-                format!(
-                    "{kind} keeps its files behind a program (FUSE), on no block \
-                                                         device that can be told"
-                ),
+                format!("{kind} keeps its files behind a program (FUSE), on no block device that can be told"),
             ),
             None => Place::NoDevice(Medium::Untold, format!("{kind} does not name a block device")),
         },

@@ -316,7 +316,7 @@ impl Root {
         if self.is_system() {
             return match self.near(relative, |dir, rest| rustix::fs::readlinkat(dir, rest, Vec::new())) {
                 Ok(target) => in_utf8(target),
-                Err(Errno::INVAL) => Fact::malformed("not a link"),
+                Err(Errno::INVAL) => Fact::malformed("it is not a link"),
                 Err(e) => Fact::Unknown(why(e)),
             };
         }
@@ -350,7 +350,7 @@ impl Root {
 }
 
 fn in_utf8(target: CString) -> Fact<String> {
-    target.into_string().map_or_else(|_| Fact::malformed("not UTF-8"), Fact::Known)
+    target.into_string().map_or_else(|_| Fact::malformed("it is not UTF-8"), Fact::Known)
 }
 
 /// The bytes of an open regular file.

@@ -31,26 +31,16 @@ impl Spill {
     /// Adds bytes at the end; where they begin.
     pub fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         let start = self.length;
-        io::write_all(&self.file, bytes, start).map_err(|e| {
-            self.failed(
-                "write a temporary file without a name (in \
-                                                                         TMPDIR)",
-                e,
-            )
-        })?;
+        io::write_all(&self.file, bytes, start)
+            .map_err(|e| self.failed("write a temporary file without a name (in TMPDIR)", e))?;
         self.length += bytes.len() as u64;
         Ok(start)
     }
 
     /// Reads as many bytes as are asked for.
     pub fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
-        io::read_all(&self.file, bytes, offset).map_err(|e| {
-            self.failed(
-                "read a temporary file without a name (in \
-                                                                         TMPDIR)",
-                e,
-            )
-        })
+        io::read_all(&self.file, bytes, offset)
+            .map_err(|e| self.failed("read a temporary file without a name (in TMPDIR)", e))
     }
 
     fn failed(&self, operation: &'static str, e: Errno) -> Error {

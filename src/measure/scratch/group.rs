@@ -68,10 +68,7 @@ pub fn plan_volume(
     let against: Option<&String> = all.iter().find_map(|s| s.against.first());
     checks.require(
         against.is_none(),
-        &format!(
-            "the volume group {group} belongs to this machine alone and is \
-                                                complete"
-        ),
+        &format!("the volume group {group} belongs to this machine alone and is complete"),
         || format!("the volume group {group}: {}", against.map_or("", String::as_str)),
     )?;
     let growing = growing(group, any.profile, reports);

@@ -126,10 +126,9 @@ impl Ground<'_> {
                 return Err(format!("the table of {name} is not valid"));
             };
             let to = end.min(target.start + target.length);
-            let place = offset.checked_add(at - target.start).ok_or(
-                "a table leads to an address that does not fit \
-                                                                     into 64 bits",
-            )?;
+            let place = offset
+                .checked_add(at - target.start)
+                .ok_or("a table leads to an address that does not fit into 64 bits")?;
             parts.extend(
                 self.below(name, below, (place, to - at), depth, tables)?
                     .into_iter()

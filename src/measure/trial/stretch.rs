@@ -116,11 +116,7 @@ impl Run<'_> {
             }
             Ok(_) => self.ended(End::Failed(
                 "a long stretch".to_owned(),
-                ActError::Protocol(
-                    "the acting process gave no \
-                                                                                        times"
-                        .to_owned(),
-                ),
+                ActError::Protocol("the acting process gave no times".to_owned()),
             )),
             Err(error) => match (does, error) {
                 (Does::Zero(method), ActError::NoAnswer(pid)) => {
