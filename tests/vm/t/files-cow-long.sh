@@ -63,6 +63,8 @@ policy = bytearray(struct.pack("<8B", 2, 1, 4, 0, 0, 0, 0, 0) + bytes(key[8:24])
 fcntl.ioctl(os.open(sys.argv[2], os.O_RDONLY), 0x800c6613, policy, True)
 PY
 }
+# Nothing of the file system is to be written later, beside what is counted.
+whole=(-E lazy_itable_init=0,lazy_journal_init=0)
 # cost COMMAND... : KiB that the disks write for it in all
 cost() {
     local before=$(($(written "$one") + $(written "$two")))
@@ -87,7 +89,7 @@ agree() {
     note "$(zerocap check "$1" 2>/dev/null | grep " $2: ")"
 }
 wipe() { umount $m 2>/dev/null; wipefs -qa "/dev/$one"; settle; }
-ext4() { mkfs.ext4 -qF -O encrypt -E lazy_itable_init=0,lazy_journal_init=0 "/dev/$one"; mount "$@" "/dev/$one" $m; }
+ext4() { mkfs.ext4 "${whole[@]}" -qF -O encrypt "/dev/$one"; mount "$@" "/dev/$one" $m; }
 
 # --- ext4 ---
 ext4
@@ -198,7 +200,7 @@ wipe; modprobe dm-snapshot; modprobe dm-thin-pool
 thin=(--config 'global/thin_check_executable=""')
 pvcreate -qq -ff -y "/dev/$one" "/dev/$two" >/dev/null; vgcreate -qq vg "/dev/$one" "/dev/$two" >/dev/null
 lvcreate -qq -y -L 200M -n lin vg "/dev/$one" >/dev/null; settle
-mkfs.ext4 -qF /dev/vg/lin; mount /dev/vg/lin $m; see make $m/file
+mkfs.ext4 "${whole[@]}" -qF /dev/vg/lin; mount /dev/vg/lin $m; see make $m/file
 check_eq "$(codes $m/file) $(see call $m/file 2)" "file-holes unwritten-extents stays" "ext4 on LVM: no snapshot"
 lvcreate -qq -y -s -L 60M -n snap vg/lin "/dev/$two" >/dev/null; settle
 agree $m/file snapshot-below "True fails None" ENOTSUP "the origin of a snapshot"
@@ -210,8 +212,7 @@ mount /dev/vg/snap /m2; agree /m2/file snapshot-below "True fails None" ENOTSUP 
 check_has "$(zerocap check /m2/file 2>/dev/null)" "is a snapshot (dm-snapshot)" "by its kind"
 umount /m2 $m; lvremove -qq -y vg/snap vg/lin >/dev/null
 lvcreate -qq "${thin[@]}" -y -L 200M -T vg/pool "/dev/$one" >/dev/null 2>&1; lvcreate -qq "${thin[@]}" -y -V 150M -T vg/pool -n thin >/dev/null 2>&1; settle
-# Nothing is to write beside what is counted.
-mkfs.ext4 -qF -E lazy_itable_init=0,lazy_journal_init=0 /dev/vg/thin; mount /dev/vg/thin $m; see make $m/file
+mkfs.ext4 "${whole[@]}" -qF /dev/vg/thin; mount /dev/vg/thin $m; see make $m/file
 check_eq "$(codes $m/file) $(see call $m/file 2)" "file-holes unwritten-extents ENOTSUP" "a thin volume without a snapshot"
 see write $m/file 2 >/dev/null
 lvcreate -qq "${thin[@]}" -y -s -n tsnap vg/thin >/dev/null 2>&1; settle
